@@ -1,0 +1,145 @@
+import type { CheckCode, IntegrityOptions } from '../integrity/codes.ts'
+import type { FailureClass } from '../record/failure.ts'
+import type { Split } from '../record/record.ts'
+import type { Json } from './canonical-json.ts'
+
+export type { CheckCode, IntegrityOptions, Json, Split }
+
+type MaybePromise<T> = T | Promise<T>
+
+/** A record (keys are the ids), an array whose members carry an `id`, or a function (async allowed) giving either. */
+export type Source<T> = Listing<T> | (() => MaybePromise<Listing<T>>)
+export type Listing<T> = { readonly [id: string]: T } | readonly (T & { readonly id: string })[]
+
+/** What any scenario may carry beside the user's own fields. */
+export interface ScenarioOptions {
+  /** Any failed seed of this scenario, where the comparator passes, is red at any sample size. */
+  readonly mustPass?: boolean
+  /** Scenarios of one family (template, document) are one unit of inference. */
+  readonly family?: string
+  /** Default: the campaign's `split`, else `holdout`. */
+  readonly split?: Split
+  /** Text that must never reach a provider request or an output: its appearance is the check `canary_leak`. */
+  readonly canary?: string
+}
+
+/** What any variant may carry beside the user's own fields. */
+export interface VariantOptions {
+  /** The declared capacity lane; default: `provider/model` where the variant's `model` or `provider` says it. */
+  readonly lane?: string
+}
+
+export interface RunContext<Variant, Scenario> {
+  readonly variant: Variant & { readonly id: string }
+  readonly scenario: Scenario & { readonly id: string }
+  /** The number of the repetition. */
+  readonly seed: number
+  /** Aborts at the cell's deadline and at shutdown; hand it to every call. */
+  readonly signal: AbortSignal
+  readonly cellId: string
+  /** A fetch captured and replayed like the global one, without passing through interception: faster in replay. */
+  readonly fetch: typeof globalThis.fetch
+  /** Records a number of your own beside the scores. Finite, else a TypeError. */
+  metric(name: string, value: number): void
+  tag(name: string, value: string): void
+  /** Writes a file into the run folder and returns its path. */
+  artifact(name: string, data: string | Uint8Array): Promise<string>
+  /** Ends the cell as `task_fail`: the subject failed, the test stays green. */
+  fail(reason: string | { readonly class?: FailureClass; readonly mode?: string; readonly message: string }): never
+  /** Declares who produced the output (agent, version, prompt); kept in the record. */
+  profile(profile: { readonly [key: string]: Json }): void
+}
+
+export interface ScoreContext<Variant, Scenario, Output> {
+  readonly output: Output
+  readonly variant: Variant & { readonly id: string }
+  readonly scenario: Scenario & { readonly id: string }
+  readonly seed: number
+  readonly cellId: string
+  readonly signal: AbortSignal
+  readonly fetch: typeof globalThis.fetch
+}
+
+/** A boolean is pass or fail (1 or 0); a number is a score on the scorer's scale; null is "no opinion". */
+export type ScoreValue =
+  | boolean
+  | number
+  | null
+  | { readonly value: number | boolean | null; readonly pass?: boolean | null; readonly rationale?: string }
+
+export type ScoreFunction<Variant, Scenario, Output> = (
+  context: ScoreContext<Variant, Scenario, Output>,
+) => MaybePromise<ScoreValue>
+
+export type ScorerRole = 'code' | 'judge' | 'command'
+
+export interface ScorerObject<Variant, Scenario, Output> {
+  readonly score: ScoreFunction<Variant, Scenario, Output>
+  /** Default `code`. */
+  readonly role?: ScorerRole
+  /** Smallest and largest possible value; default [0, 1]. `null` is unbounded, and such a scorer cannot be primary. */
+  readonly scale?: readonly [lowest: number, highest: number] | null
+  /** From this value on (on the scale) a number counts as passed; without it numbers neither pass nor fail. */
+  readonly passAt?: number
+  /** False leaves the scorer out of this scenario's cells. */
+  readonly appliesTo?: (scenario: Scenario & { readonly id: string }) => boolean
+  /** The lane of the provider calls this scorer makes. */
+  readonly lane?: string
+  /** Milliseconds; default: what is left of the cell's deadline. */
+  readonly timeout?: number
+  /** Anything that changes what the scorer measures and is not in its source: goes into the scorer digest. */
+  readonly config?: Json
+}
+
+export type Scorer<Variant, Scenario, Output> =
+  | ScoreFunction<Variant, Scenario, Output>
+  | ScorerObject<Variant, Scenario, Output>
+
+/** The declared decision rule. Only `pr` gates exist: red when a regression is shown. */
+export interface GateOptions {
+  readonly kind?: 'pr'
+  /** Variant the others are compared with; without one, `atLeast` or a must-pass scenario is needed. */
+  readonly comparator?: string
+  /** Scorer that decides; default: the first declared. */
+  readonly primary?: string
+  /** Red when the upper bound of a variant's mean is below this, on the scorer's scale. */
+  readonly atLeast?: number
+  /** Largest acceptable loss, score units, > 0. */
+  readonly margin?: number
+  /** Smallest gain worth shipping, score units, ≥ 0; default 0. */
+  readonly minGain?: number
+  /** Effect one wants to be able to see, score units; default: the margin. */
+  readonly target?: number
+  /** One-sided level; default 0.025. */
+  readonly alpha?: number
+  /** Variants that can turn the gate red; default: all but the comparator. */
+  readonly candidates?: readonly string[]
+}
+
+export interface CampaignDefinition<Variant extends object, Scenario extends object, Output> {
+  readonly variants: Source<Variant & VariantOptions>
+  readonly scenarios: Source<Scenario & ScenarioOptions>
+  /** A count (0…n−1) or a list of unique safe integers; default 1. */
+  readonly seeds?: number | readonly number[]
+  run(context: RunContext<Variant, Scenario>): MaybePromise<Output>
+  readonly scorers: { readonly [name: string]: Scorer<NoInfer<Variant>, NoInfer<Scenario>, NoInfer<Output>> }
+  readonly gate?: GateOptions
+  /** Share of an arm's planned cells that must be scored or `task_fail`; default .95. */
+  readonly coverage?: number
+  /** Split of scenarios that name none; default `holdout`. */
+  readonly split?: Split
+  /** Declared lane of a variant that names none. */
+  readonly lane?: string | ((variant: Variant & { readonly id: string }) => string | null)
+  /** Cell deadline in milliseconds; default: the project's (10 minutes). */
+  readonly timeout?: number
+  readonly tags?: { readonly [name: string]: string }
+  /** msw request handlers for the campaign's tools; what they answer is recorded as mocked, never as a provider call. */
+  readonly mocks?: readonly unknown[]
+  readonly integrity?: IntegrityOptions
+  /** Origins the subject may call; another one is `route_not_allowed`. Default: any. */
+  readonly routes?: readonly string[]
+  /** `off` for subjects that call no provider: nothing is captured and `no_provider_calls` is not checked. */
+  readonly capture?: 'on' | 'off'
+  /** Globs of files read at run time (prompts), relative to the project root: part of the fingerprint. */
+  readonly digest?: { readonly files: readonly string[] }
+}

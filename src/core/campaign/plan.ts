@@ -1,0 +1,81 @@
+import type { ScorerRole } from './definition.ts'
+import type { Digest } from './identity.ts'
+import type { Split } from '../record/record.ts'
+
+export interface PlannedVariant {
+  readonly id: string
+  readonly digest: Digest
+  /** Declared lane, or null when the variant says none. */
+  readonly lane: string | null
+}
+
+export interface PlannedScenario {
+  readonly id: string
+  readonly digest: Digest
+  readonly family: string | null
+  readonly split: Split
+  readonly splitDeclared: boolean
+  readonly mustPass: boolean
+}
+
+export interface PlannedScorer {
+  readonly name: string
+  readonly role: ScorerRole
+  /** Null: unbounded. */
+  readonly scale: readonly [number, number] | null
+  readonly passes: boolean
+  readonly lane: string | null
+}
+
+/** The gate with every default filled in. */
+export interface PlannedGate {
+  readonly kind: 'pr'
+  readonly comparator: string | null
+  readonly primary: string
+  readonly atLeast: number | null
+  readonly margin: number | null
+  readonly minGain: number
+  readonly target: number | null
+  readonly alpha: number
+  readonly candidates: readonly string[]
+}
+
+/**
+ * Everything about a campaign that is fixed before the first call. JSON: it crosses the control port, stands in the
+ * journal and is what a report is computed from. Its cells are the product variants × scenarios × seeds.
+ */
+export interface CampaignPlan {
+  readonly campaignId: string
+  /** Eval file, relative to the project root, with `/`. */
+  readonly file: string
+  /** Line of the evalCampaign() call; null when the stack did not show it. */
+  readonly line: number | null
+  readonly variants: readonly PlannedVariant[]
+  readonly scenarios: readonly PlannedScenario[]
+  readonly seeds: readonly number[]
+  readonly scorers: readonly PlannedScorer[]
+  readonly scorerDigest: Digest
+  /** The scorer that decides. */
+  readonly primary: string
+  readonly gate: PlannedGate | null
+  readonly coverage: number
+  readonly timeoutMs: number
+  readonly capture: 'on' | 'off'
+  readonly tags: { readonly [name: string]: string }
+  readonly digestFiles: readonly string[]
+  /** Digest of the parts above that decide what is measured, without the code. */
+  readonly definitionDigest: Digest
+}
+
+/** The cells of a plan that this run executes: `all`, or the ids that were selected. */
+export type Selection = 'all' | readonly string[]
+
+export interface PlannedCell {
+  readonly cellId: string
+  readonly campaignId: string
+  readonly variant: PlannedVariant
+  readonly scenario: PlannedScenario
+  readonly seed: number
+  /** Position in the plan: seeds first, then scenarios, then variants. */
+  readonly position: readonly [seed: number, scenario: number, variant: number]
+}
