@@ -1,0 +1,85 @@
+import type { CampaignPlan, Selection } from '../core/campaign/plan.ts'
+import type { Json } from '../core/campaign/canonical-json.ts'
+import type { RunRecord } from '../core/record/record.ts'
+import type { StatusReason } from '../core/record/status.ts'
+
+/** What a worker's file holds, sent after collection: modes (only, skip, -t) are final then. */
+export interface FilePlan {
+  readonly file: string
+  readonly campaigns: readonly { readonly plan: CampaignPlan; readonly selection: Selection; readonly skipped: boolean }[]
+}
+
+/** Facts of the run that stand in every record. */
+export interface RunFacts {
+  readonly runId: string
+  readonly commit: { readonly sha: string | null; readonly dirty: boolean }
+}
+
+export interface PlanReply {
+  readonly run: RunFacts
+  readonly fingerprints: { readonly [campaignId: string]: string }
+  /** Set when a campaign must not run (id used twice in the project): the message to fail its file with. */
+  readonly refused: { readonly [campaignId: string]: string }
+}
+
+export type LeaseReply =
+  | { readonly granted: true; readonly leaseId: number; readonly attempt: number; readonly queueMs: number }
+  | { readonly granted: false; readonly reason: StatusReason; readonly queueMs: number }
+
+export interface VerdictReply {
+  readonly red: boolean
+  /** Line 1 of the report: PASS, FAIL or NO VERDICT, then words. */
+  readonly headline: string
+  /** The whole terminal rendering. */
+  readonly text: string
+  /** Why no verdict is possible in this run (`-t`, `.only`): the gate is skipped with it. */
+  readonly skipped: string | null
+}
+
+/** What the main process answers over the control port. Every call is bounded by the caller. */
+export interface MainFunctions {
+  plan(plan: FilePlan): Promise<PlanReply>
+  lease(cellId: string): Promise<LeaseReply>
+  /** Resolves when the line is durable: no byte may reach a network before. */
+  admitted(cellId: string, attempt: number, lane: string | null): Promise<void>
+  permit(cellId: string, lane: string): Promise<{ readonly permitId: number; readonly waitedMs: number }>
+  permitDone(permitId: number): void
+  subjectSettled(cellId: string, attempt: number, output: Json): Promise<void>
+  /** Resolves when the record is durable; releases the cell's lease. */
+  settled(record: RunRecord): Promise<void>
+  /** A problem of the run or a campaign that belongs to no cell (calls without a cell). */
+  problem(campaignId: string | null, code: string, text: string): void
+  verdict(campaignId: string): Promise<VerdictReply>
+}
+
+/** What the main process may ask of a worker. */
+export interface WorkerFunctions {
+  /** Abort the signal of these cells (`all`: every cell in flight), for the reason given. */
+  abort(cellIds: readonly string[] | 'all', reason: string): void
+}
+
+/** How provider calls are answered in this run (DESIGN 5.4). */
+export const TRAFFIC_POLICIES = ['replay', 'new', 'record', 'live'] as const
+/**
+ * `replay`: recordings only, never a network; `new`: a cell with a recording replays, one without goes live and is
+ * recorded; `record`: every cell goes live and is recorded; `live`: every cell goes live, recordings are neither read
+ * nor written.
+ */
+export type TrafficPolicy = (typeof TRAFFIC_POLICIES)[number]
+
+/** What a worker thread is started with. Plain data. */
+export interface WorkerSettings {
+  /** Absolute root of the project. */
+  readonly root: string
+  /** Absolute run folder. */
+  readonly runDir: string
+  readonly policy: TrafficPolicy
+  /** Why the policy is what it is, for messages: `CI`, `EVALS_MODE=live`, `-u`, `the command names no eval project`. */
+  readonly policyReason: string
+  /** Default cell deadline, milliseconds. */
+  readonly timeoutMs: number
+  /** Origins that may be reached in replay mode and are not recorded (local services of the subject). */
+  readonly passthrough: readonly string[]
+  /** Provider keys that were unset and got the placeholder. */
+  readonly placeholderKeys: readonly string[]
+}

@@ -1,0 +1,84 @@
+import type { CellCoordinates } from '../../core/campaign/identity.ts'
+import type { CallRole, Exchange } from '../../core/traffic/exchange.ts'
+
+/** How the recorder reaches the main process. */
+export interface TrafficPort {
+  /** Resolves when the cell's `admitted` line is durable. Called once per cell, before its first live byte. */
+  admitted(cellId: string, attempt: number, lane: string | null): Promise<void>
+  permit(cellId: string, lane: string): Promise<{ readonly permitId: number; readonly waitedMs: number }>
+  permitDone(permitId: number): void
+  /** A call made outside every cell: reported, never dropped. */
+  unattributed(call: { readonly method: string; readonly url: string }): void
+}
+
+export interface CellTrafficOptions {
+  readonly cellId: string
+  readonly coordinates: CellCoordinates
+  readonly attempt: number
+  /** Absolute path of the eval file: recordings lie beside it. */
+  readonly evalFile: string
+  readonly declaredLane: string | null
+  /** Aborted at the cell's deadline: live calls in flight are aborted with it. */
+  readonly signal: AbortSignal
+  /** Allowed origins, or null for any. */
+  readonly routes: readonly string[] | null
+  /** msw request handlers of the campaign. */
+  readonly mocks: readonly unknown[]
+  readonly canaries: readonly string[]
+}
+
+export interface ReplayMiss {
+  readonly method: string
+  readonly url: string
+  readonly kind: 'unknown' | 'exhausted' | 'no-recording'
+  /** What to do about it, one paragraph, redacted. */
+  readonly message: string
+}
+
+/** What the recorder knows of a cell once it is closed. */
+export interface CellTrafficResult {
+  readonly exchanges: readonly Exchange[]
+  readonly misses: readonly ReplayMiss[]
+  /** Recorded and never asked for: `METHOD url`. */
+  readonly unused: readonly string[]
+  /** Requests to origins outside `routes`. */
+  readonly refusedRoutes: readonly string[]
+  /** Sum of the waits for permits, milliseconds: the deadline stood still meanwhile. */
+  readonly waitedMs: number
+  /** ISO instant at which the recording that was served was made. */
+  readonly recordedAt: string | null
+  /** Placeholder keys that tried to go live: names of the environment variables. */
+  readonly missingKeys: readonly string[]
+  readonly canaryHits: readonly string[]
+}
+
+/** The traffic of one cell, from its first call to its settlement. */
+export interface CellTraffic {
+  readonly cellId: string
+  /** Whether this cell is served from its recording or goes to the network: wholly, never a mixture. */
+  readonly mode: 'replayed' | 'live'
+  /** The subject's or scorer's fetch: the same recorder without interception. */
+  readonly fetch: typeof globalThis.fetch
+  /** Called when a wait for a permit begins and ends: the deadline stands still in between. */
+  onWait(listener: (waiting: boolean) => void): void
+  /** Refuses every further call and waits, at most `graceMs`, until the bodies in flight have ended. */
+  close(graceMs: number): Promise<CellTrafficResult>
+  /**
+   * Writes the recording (temp file, secret scan, rename) when this run records and the cell was live.
+   * Call it only for a cell that settled cleanly. Resolves with the rules that found a leftover secret: then nothing
+   * was written.
+   */
+  save(): Promise<readonly string[]>
+  /** Calls refused because they came after close(). */
+  lateCalls(): number
+}
+
+/** Interception of a whole worker thread. */
+export interface Traffic {
+  openCell(options: CellTrafficOptions): Promise<CellTraffic>
+  /** Runs `body` so that its calls, in whatever async continuation, belong to the cell and role. */
+  run<T>(cell: CellTraffic, role: CallRole, body: () => T): T
+  /** The cell in whose async context the caller runs: attributes uncaught errors. */
+  currentCell(): CellTraffic | null
+  dispose(): void
+}
