@@ -26,15 +26,15 @@ export type LeaseReply =
   | { readonly granted: true; readonly leaseId: number; readonly attempt: number; readonly queueMs: number }
   | { readonly granted: false; readonly reason: StatusReason; readonly queueMs: number }
 
-export interface VerdictReply {
-  readonly red: boolean
-  /** Line 1 of the report: PASS, FAIL or NO VERDICT, then words. */
-  readonly headline: string
-  /** The whole terminal rendering. */
-  readonly text: string
-  /** Why no verdict is possible in this run (`-t`, `.only`): the gate is skipped with it. */
-  readonly skipped: string | null
-}
+export type VerdictReply =
+  /** Why this run gives no verdict (`-t`, `.only`, a drain): the gate is skipped with it. */
+  | { readonly skipped: string }
+  | {
+      readonly skipped: null
+      readonly red: boolean
+      /** Line 1 of the report: PASS, FAIL or NO VERDICT, then words. */
+      readonly headline: string
+    }
 
 /** What the main process answers over the control port. Every call is bounded by the caller. */
 export interface MainFunctions {
@@ -80,6 +80,8 @@ export interface WorkerSettings {
   readonly timeoutMs: number
   /** Origins that may be reached in replay mode and are not recorded (local services of the subject). */
   readonly passthrough: readonly string[]
+  /** Name of the Vitest project, for commands in messages. */
+  readonly projectName: string
   /** Provider keys that were unset and got the placeholder. */
   readonly placeholderKeys: readonly string[]
 }

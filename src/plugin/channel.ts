@@ -1,0 +1,40 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { ChannelOptions } from 'birpc'
+
+/**
+ * A birpc channel over a MessagePort that sends all messages of one turn as one array: with tens of thousands of cells
+ * in flight, posting is what a control call costs most.
+ */
+export function batchedChannel(port: MessagePort): ChannelOptions & { close(): void } {
+  let outgoing: unknown[] = []
+  let closed = false
+  let listener: ((batch: unknown[]) => void) | null = null
+  const flush = (): void => {
+    const batch = outgoing
+    outgoing = []
+    if (!closed) port.postMessage(batch)
+  }
+  return {
+    post(message) {
+      if (closed) return
+      outgoing.push(message)
+      // A check phase, not a microtask: promise chains of many cells that are ready in one turn then share one message.
+      if (outgoing.length === 1) setImmediate(flush)
+    },
+    on(receive) {
+      listener = (batch) => {
+        for (const message of batch) receive(message)
+      }
+      port.on('message', listener)
+    },
+    off() {
+      if (listener !== null) port.off('message', listener)
+    },
+    close() {
+      if (closed) return
+      if (outgoing.length > 0) flush()
+      closed = true
+      port.close()
+    },
+  }
+}

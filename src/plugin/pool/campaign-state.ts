@@ -1,0 +1,52 @@
+import { cellsOf, fingerprintOf } from '../../core/campaign/cells.ts'
+import type { CampaignPlan, PlannedCell, Selection } from '../../core/campaign/plan.ts'
+import type { RunRecord } from '../../core/record/record.ts'
+import type { Reason } from '../../core/report/report.ts'
+import type { Digest } from '../../core/campaign/identity.ts'
+
+/** What the main process knows of one campaign of the run. */
+export class CampaignState {
+  readonly plan: CampaignPlan
+  readonly fingerprint: Digest
+  /** Excluded by `.skip` or by another campaign's `.only`. */
+  readonly skipped: boolean
+  readonly workerId: number
+  /** Every planned cell. */
+  readonly cells: ReadonlyMap<string, PlannedCell>
+  /** Cells this run executes; null: all. */
+  readonly selected: ReadonlySet<string> | null
+  readonly records = new Map<string, RunRecord>()
+  readonly problems: Reason[] = []
+  readonly attempts = new Map<string, number>()
+  /** Leases granted and not settled: cellId → leaseId. */
+  readonly leases = new Map<string, number>()
+
+  constructor(plan: CampaignPlan, codeDigest: Digest, selection: Selection, skipped: boolean, workerId: number) {
+    this.plan = plan
+    this.fingerprint = fingerprintOf(plan, codeDigest)
+    this.skipped = skipped
+    this.workerId = workerId
+    this.cells = new Map(cellsOf(plan).map((cell) => [cell.cellId, cell]))
+    this.selected = selection === 'all' ? null : new Set(selection)
+  }
+
+  get plannedHere(): number {
+    if (this.skipped) return 0
+    return this.selected?.size ?? this.cells.size
+  }
+
+  /** Cells this run should have executed and has no record of. */
+  *missing(): Generator<PlannedCell> {
+    if (this.skipped) return
+    for (const cell of this.cells.values()) {
+      if (this.selected !== null && !this.selected.has(cell.cellId)) continue
+      if (!this.records.has(cell.cellId)) yield cell
+    }
+  }
+
+  /** Why no verdict can be given on what this run executes; null when one can. */
+  get partial(): string | null {
+    if (this.selected === null) return null
+    return `${this.selected.size} of ${this.cells.size} cells selected: no verdict on a part of a campaign`
+  }
+}

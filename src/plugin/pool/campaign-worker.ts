@@ -1,0 +1,120 @@
+import { EventEmitter } from 'node:events'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { PoolWorker, WorkerRequest } from 'vitest/node'
+import type { WorkerSettings } from '../control.ts'
+import { type ControlServer, serveControl } from './control-server.ts'
+import type { Host } from './host.ts'
+import type { Run } from './run.ts'
+
+export interface CampaignWorkerOptions {
+  readonly name: string
+  readonly host: Host
+  /** Opens the run (null when only collecting) and says how the thread is to be started. */
+  open(): Promise<{ readonly run: Run | null; readonly settings: WorkerSettings }>
+  readonly workerId: number
+  onControl(server: ControlServer, open: boolean): void
+}
+
+type State =
+  | { readonly at: 'idle' }
+  | { readonly at: 'running'; readonly port: MessagePort; readonly thread: AbortController; readonly control: ControlServer | null; readonly run: Run | null }
+  | { readonly at: 'stopping' }
+  | { readonly at: 'dead' }
+
+/** One eval file's worker as Vitest's pool sees it; the thread behind it is Tinypool's. */
+export class CampaignWorker implements PoolWorker {
+  readonly name: string
+  readonly #options: CampaignWorkerOptions
+  readonly #events = new EventEmitter()
+  #state: State = { at: 'idle' }
+  #ended: Promise<void> = Promise.resolve()
+  #lastError: unknown = null
+
+  constructor(options: CampaignWorkerOptions) {
+    this.name = options.name
+    this.#options = options
+  }
+
+  on(event: string, callback: (arg: unknown) => void): void {
+    this.#events.on(event, callback)
+  }
+
+  off(event: string, callback: (arg: unknown) => void): void {
+    this.#events.off(event, callback)
+  }
+
+  deserialize(data: unknown): unknown {
+    return data
+  }
+
+  send(message: WorkerRequest): void {
+    if (this.#state.at === 'running') this.#state.port.postMessage(message)
+  }
+
+  async start(): Promise<void> {
+    const { run, settings } = await this.#options.open()
+    const vitest = new MessageChannel()
+    const control = run === null ? null : new MessageChannel()
+    const thread = new AbortController()
+    const server = control === null || run === null ? null : serveControl(control.port1, run, this.#options.workerId)
+    if (server !== null) this.#options.onControl(server, true)
+    this.#state = { at: 'running', port: vitest.port1, thread, control: server, run }
+    vitest.port1.on('message', (message) => this.#events.emit('message', message))
+    // The port closes when its thread ends, however it ends; Tinypool's promise does not settle on a plain exit.
+    vitest.port1.on('close', () => void this.#onPortClosed())
+    this.#ended = this.#options.host
+      .run({ vitest: vitest.port2, control: control?.port2 ?? null, settings }, thread.signal)
+      .catch((error: unknown) => {
+        if (!thread.signal.aborted) this.#lastError = error
+      })
+      .finally(() => vitest.port1.close())
+  }
+
+  async stop(): Promise<void> {
+    if (this.#state.at !== 'running') return
+    const { thread, control, port } = this.#state
+    this.#state = { at: 'stopping' }
+    thread.abort()
+    await this.#ended
+    this.#close(control)
+    port.close()
+  }
+
+  async #onPortClosed(): Promise<void> {
+    if (this.#state.at !== 'running') return
+    const { run, control } = this.#state
+    this.#state = { at: 'dead' }
+    // One turn later the thread's own error, if it had one, has arrived.
+    await new Promise((resolve) => setImmediate(resolve))
+    const why = this.#lastError === null ? 'the worker thread ended without an error' : describe(this.#lastError)
+    this.#close(control)
+    try {
+      const lost = run === null ? [] : await run.workerLost(this.#options.workerId, why)
+      // A plain Error: Vitest's printing of Tinypool's own error classes fails on some of them.
+      this.#events.emit('error', new Error(lostMessage(why, lost)))
+    } catch (error) {
+      this.#events.emit('error', new Error(`${why}; and its cells could not be journalled: ${describe(error)}`))
+    }
+  }
+
+  #close(control: ControlServer | null): void {
+    if (control === null) return
+    this.#options.onControl(control, false)
+    control.close()
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function lostMessage(why: string, lost: readonly string[]): string {
+  if (lost.length === 0) return `A campaign worker was lost: ${why}`
+  const shown = lost.slice(0, 5).map((cell) => `  ${cell}`)
+  const more = lost.length > shown.length ? [`  … and ${lost.length - shown.length} more`] : []
+  return [
+    `A campaign worker was lost: ${why}. ${lost.length} cells end as infra_error (worker-lost):`,
+    ...shown,
+    ...more,
+  ].join('\n')
+}

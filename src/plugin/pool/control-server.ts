@@ -1,0 +1,39 @@
+import type { MessagePort } from 'node:worker_threads'
+import { type BirpcReturn, createBirpc } from 'birpc'
+import { batchedChannel } from '../channel.ts'
+import type { MainFunctions, WorkerFunctions } from '../control.ts'
+import type { Run } from './run.ts'
+
+export interface ControlServer {
+  readonly worker: BirpcReturn<WorkerFunctions, MainFunctions>
+  close(): void
+}
+
+/** Answers the control calls of one worker. */
+export function serveControl(port: MessagePort, run: Run, workerId: number): ControlServer {
+  const channel = batchedChannel(port)
+  const main: MainFunctions = {
+    plan: (plan) => run.plan(plan, workerId),
+    lease: (cellId) => run.lease(cellId),
+    admitted: (cellId, attempt, lane) => run.admitted(cellId, attempt, lane),
+    permit: (cellId, lane) => run.admission.permit(cellId, lane),
+    permitDone: (permitId) => run.admission.permitDone(permitId),
+    subjectSettled: (cellId, attempt, output) => run.subjectSettled(cellId, attempt, output),
+    settled: (record) => run.settled(record),
+    problem: (campaignId, code, text) => run.problem(campaignId, code, text),
+    verdict: (campaignId) => run.verdict(campaignId),
+  }
+  const worker = createBirpc<WorkerFunctions, MainFunctions>(main, {
+    ...channel,
+    eventNames: ['abort'],
+    // A lease may rightly wait for hours; the death of a worker ends every wait, not a timer per message.
+    timeout: -1,
+  })
+  return {
+    worker,
+    close() {
+      worker.$close()
+      channel.close()
+    },
+  }
+}

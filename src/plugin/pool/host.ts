@@ -1,0 +1,65 @@
+import type { MessagePort } from 'node:worker_threads'
+import { Tinypool } from 'tinypool'
+import type { WorkerSettings } from '../control.ts'
+
+/** What a thread is started with. */
+export interface WorkerTask {
+  readonly vitest: MessagePort
+  /** Null when the worker only collects (`vitest list`). */
+  readonly control: MessagePort | null
+  readonly settings: WorkerSettings
+}
+
+/** The threads of one project: a fresh one per eval file. */
+export interface Host {
+  /** Runs a worker until it is told to stop over its Vitest port, or until the signal ends its thread. */
+  run(task: WorkerTask, signal: AbortSignal): Promise<void>
+  destroy(): Promise<void>
+}
+
+export interface HostOptions {
+  readonly env: Readonly<Record<string, string>>
+  readonly execArgv: readonly string[]
+  /** Vitest's own limit for the project. */
+  readonly maxWorkers: number
+}
+
+/** V8 heap flags abort a thread's start when they stand in execArgv; as resource limits they bound that thread alone. */
+const HEAP_FLAGS: readonly (readonly [RegExp, 'maxOldGenerationSizeMb' | 'maxYoungGenerationSizeMb'])[] = [
+  [/^--max[-_]old[-_]space[-_]size=(\d+)$/, 'maxOldGenerationSizeMb'],
+  [/^--max[-_]semi[-_]space[-_]size=(\d+)$/, 'maxYoungGenerationSizeMb'],
+]
+
+export function createHost(options: HostOptions): Host {
+  const resourceLimits: { maxOldGenerationSizeMb?: number; maxYoungGenerationSizeMb?: number } = {}
+  const execArgv = options.execArgv.filter((argument) => {
+    for (const [flag, limit] of HEAP_FLAGS) {
+      const match = flag.exec(argument)
+      if (match === null) continue
+      resourceLimits[limit] = Number(match[1])
+      return false
+    }
+    return true
+  })
+  const pool = new Tinypool({
+    filename: new URL('../worker/entry.js', import.meta.url).href,
+    runtime: 'worker_threads',
+    // A reused thread keeps stubbed globals and the interception of the file before.
+    isolateWorkers: true,
+    minThreads: 0,
+    // Vitest does not await terminations, and the wait of a queued start counts against its own start timeout.
+    maxThreads: options.maxWorkers * 2 + 2,
+    concurrentTasksPerWorker: 1,
+    idleTimeout: 0,
+    execArgv,
+    env: { ...options.env },
+    ...(Object.keys(resourceLimits).length > 0 ? { resourceLimits } : {}),
+  })
+  return {
+    async run(task, signal) {
+      const transferList = task.control === null ? [task.vitest] : [task.vitest, task.control]
+      await pool.run(task, { transferList, signal })
+    },
+    destroy: () => pool.destroy(),
+  }
+}

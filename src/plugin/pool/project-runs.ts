@@ -1,0 +1,130 @@
+import { createRequire } from 'node:module'
+import { loadEnv } from 'vite'
+import type { TestProject } from 'vitest/node'
+import type { WorkerSettings } from '../control.ts'
+import type { ResolvedOptions } from '../options.ts'
+import { placeholderKeys } from '../replay/keys.ts'
+import { viteModules } from './code-digest.ts'
+import type { ControlServer } from './control-server.ts'
+import { createHost, type Host } from './host.ts'
+import { type Policy, trafficPolicy } from './policy.ts'
+import { Run } from './run.ts'
+
+const { version: packageVersion } = createRequire(import.meta.url)('../../../package.json') as { version: string }
+
+/** The runs of one eval project: one at a time, opened by its first worker, closed when Vitest's run ends. */
+export class ProjectRuns {
+  readonly project: TestProject
+  readonly options: ResolvedOptions
+  #host: Host | null = null
+  #run: Promise<Run> | null = null
+  readonly #controls = new Set<ControlServer>()
+  /** Vitest exits 0 without a summary when a lost worker was the last thing alive. */
+  #alive: NodeJS.Timeout | null = null
+  readonly #onOpen: (run: Run) => void
+
+  constructor(project: TestProject, options: ResolvedOptions, onOpen: (run: Run) => void) {
+    this.project = project
+    this.options = options
+    this.#onOpen = onOpen
+  }
+
+  /** The run in progress, opened by the first call. */
+  current(): Promise<Run> {
+    this.#run ??= this.#open()
+    return this.#run
+  }
+
+  /** The run in progress, or null when none was opened. */
+  get opened(): Promise<Run> | null {
+    return this.#run
+  }
+
+  get root(): string {
+    return this.project.config.root
+  }
+
+  policy(): Policy {
+    const { vitest } = this.project
+    const { config } = vitest
+    return trafficPolicy({
+      mode: this.options.mode,
+      envMode: process.env.EVALS_MODE,
+      snapshots: this.project.config.snapshotOptions.updateSnapshot,
+      named: config.project.length > 0 || (vitest as { filenamePattern?: readonly string[] }).filenamePattern !== undefined,
+      ui: config.ui === true,
+    })
+  }
+
+  /** Threads for this project's files. Environment and flags are the pool's, so one host serves all of them. */
+  host(env: Partial<NodeJS.ProcessEnv>, execArgv: readonly string[]): { host: Host; placeholders: readonly string[] } {
+    const merged = this.#environment(env)
+    const placeholders = placeholderKeys(merged)
+    this.#host ??= createHost({
+      env: { ...merged, ...placeholders },
+      execArgv,
+      maxWorkers: Number(this.project.config.maxWorkers) || 1,
+    })
+    return { host: this.#host, placeholders: Object.keys(placeholders) }
+  }
+
+  settings(run: Run | null, placeholders: readonly string[]): WorkerSettings {
+    const policy = run?.context.policy ?? { traffic: 'replay', reason: 'listing tests' }
+    return {
+      root: this.root,
+      runDir: run?.folder.dir ?? '',
+      policy: policy.traffic,
+      policyReason: policy.reason,
+      timeoutMs: this.options.timeoutMs,
+      passthrough: this.options.passthrough,
+      placeholderKeys: placeholders,
+      projectName: this.project.name,
+    }
+  }
+
+  track(control: ControlServer, open: boolean): void {
+    if (open) this.#controls.add(control)
+    else this.#controls.delete(control)
+  }
+
+  /** Aborts every cell in flight. */
+  abortAll(reason: string): void {
+    for (const control of this.#controls) control.worker.abort.asEvent('all', reason).catch(() => {})
+  }
+
+  /** The run is over: the next worker opens a new one. */
+  ended(): void {
+    this.#run = null
+    if (this.#alive !== null) clearInterval(this.#alive)
+    this.#alive = null
+  }
+
+  async close(): Promise<void> {
+    this.ended()
+    await this.#host?.destroy()
+    this.#host = null
+  }
+
+  async #open(): Promise<Run> {
+    this.#alive = setInterval(() => {}, 60_000)
+    const run = await Run.open({
+      root: this.root,
+      projectName: this.project.name,
+      options: this.options,
+      policy: this.policy(),
+      modules: viteModules(this.project),
+      versions: { node: process.version, vitest: this.project.vitest.version, package: packageVersion },
+    })
+    this.#onOpen(run)
+    return run
+  }
+
+  #environment(env: Partial<NodeJS.ProcessEnv>): Record<string, string> {
+    const files = this.options.dotenv ? loadEnv(this.project.config.mode ?? 'test', this.root, '') : {}
+    const merged: Record<string, string> = {}
+    for (const [name, value] of Object.entries({ ...files, ...process.env, ...env })) {
+      if (value !== undefined) merged[name] = value
+    }
+    return merged
+  }
+}

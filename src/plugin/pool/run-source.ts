@@ -1,0 +1,114 @@
+import type { Vitest } from 'vitest/node'
+import type { FinishedRun, FinishInput, LiveState, RunSource } from '../../core/report/run-source.ts'
+import type { ProjectRuns } from './project-runs.ts'
+import type { Run } from './run.ts'
+import type { Shutdown } from './shutdown.ts'
+
+/** What the reporter reads: the runs of all eval projects of this Vitest. */
+export class VitestRuns implements RunSource {
+  readonly #vitest: Vitest
+  readonly #shutdown: Shutdown
+  readonly #projects: ProjectRuns[] = []
+  readonly #open: Run[] = []
+  #startedAt = 0
+
+  constructor(vitest: Vitest, shutdown: Shutdown) {
+    this.#vitest = vitest
+    this.#shutdown = shutdown
+  }
+
+  add(runs: ProjectRuns): void {
+    this.#projects.push(runs)
+  }
+
+  opened(run: Run): void {
+    if (this.#open.length === 0) this.#startedAt = performance.now()
+    this.#open.push(run)
+  }
+
+  live(): LiveState | null {
+    if (this.#open.length === 0) return null
+    let done = 0
+    let planned = 0
+    let replayed = 0
+    let live = 0
+    let failed = 0
+    let waiting = 0
+    let spent = 0
+    let unknownCharges = 0
+    const lanes: { lane: string; requests: number; cells: number }[] = []
+    for (const { tally, admission } of this.#open) {
+      const snapshot = admission.snapshot()
+      done += tally.done
+      planned += tally.planned
+      replayed += tally.replayed
+      live += tally.live
+      failed += tally.failed
+      spent += tally.spent
+      unknownCharges += tally.unknownCharges
+      waiting += snapshot.cells.waiting
+      for (const lane of snapshot.lanes) {
+        if (lane.requests + lane.cells > 0) lanes.push({ lane: lane.lane, requests: lane.requests, cells: lane.cells })
+      }
+    }
+    const elapsed = performance.now() - this.#startedAt
+    // Before a twentieth is done the rate says more about start-up than about the campaign.
+    const etaMs = done * 20 >= planned && done > 0 ? (elapsed / done) * (planned - done) : null
+    return {
+      done,
+      planned,
+      inFlight: lanes,
+      waiting,
+      replayed,
+      live,
+      failed,
+      spentUsd: spent / 1_000_000,
+      unknownCharges,
+      etaMs,
+    }
+  }
+
+  async finish(input: FinishInput): Promise<FinishedRun> {
+    const notes: string[] = []
+    const finished: FinishedRun['runs'][number][] = []
+    let red = false
+    for (const runs of this.#projects) {
+      const opening = runs.opened
+      if (opening === null) continue
+      const run = await opening
+      const interrupted = this.#shutdown.received !== null ? 'interrupted' : input.reason
+      const reports = await run.finish({ reason: interrupted })
+      notes.push(...run.problems, ...campaignNotes(run))
+      if (run.failure !== null) {
+        notes.push(`the run's journal could not be written: ${run.failure.message}. Records acknowledged before are safe in ${run.folder.dir}`)
+      }
+      red ||= run.failure !== null || run.draining !== null || reports.some((report) => report.verdict.red)
+      finished.push({ project: runs.project.name, runDir: run.folder.dir, policy: run.context.policy, reports, reportPath: (id, ext) => run.folder.report(id, ext) })
+      runs.ended()
+    }
+    for (const module of input.modules) {
+      if (module.errors.length === 0 || !this.#projects.some((runs) => runs.project.name === module.project)) continue
+      red = true
+      notes.push(`${module.file} did not load: its campaigns are not in this run, and the run is red`)
+    }
+    this.#open.length = 0
+    return { runs: finished, red, notes }
+  }
+
+  /** The reporter has printed: gives the signals back. */
+  closed(): void {
+    for (const runs of this.#projects) this.#shutdown.closed(runs)
+  }
+
+  get vitest(): Vitest {
+    return this.#vitest
+  }
+}
+
+function* campaignNotes(run: Run): Generator<string> {
+  for (const state of run.campaigns.values()) {
+    if (state.skipped) yield `campaign ${state.plan.campaignId}: skipped (.skip or another campaign's .only)`
+    else if (state.partial !== null) yield `campaign ${state.plan.campaignId}: ${state.partial}`
+    else if (run.draining !== null) yield `campaign ${state.plan.campaignId}: drained (${run.draining}); ${state.records.size} cells have a record`
+  }
+}

@@ -1,0 +1,291 @@
+import type { Json } from '../../core/campaign/canonical-json.ts'
+import type { Digest } from '../../core/campaign/identity.ts'
+import type { PlannedCell } from '../../core/campaign/plan.ts'
+import { createGovernor } from '../../core/capacity/governor.ts'
+import { type Appender, createAppender } from '../../core/journal/append.ts'
+import { neverRan } from '../../core/record/build.ts'
+import type { RunRecord } from '../../core/record/record.ts'
+import type { StatusReason } from '../../core/record/status.ts'
+import type { FilePlan, LeaseReply, PlanReply, RunFacts, VerdictReply } from '../control.ts'
+import type { ResolvedOptions } from '../options.ts'
+import { Admission } from './admission.ts'
+import { CampaignState } from './campaign-state.ts'
+import { codeDigest } from './code-digest.ts'
+import { readCommit } from './commit.ts'
+import { openJournalFile } from './journal-file.ts'
+import type { Policy } from './policy.ts'
+import { createRunFolder, type RunFolder } from './run-folder.ts'
+import { Tally } from './tally.ts'
+import { Verdicts } from './verdicts.ts'
+import type { ModuleSource } from './code-digest.ts'
+
+export interface RunContext {
+  readonly root: string
+  readonly projectName: string
+  readonly options: ResolvedOptions
+  readonly policy: Policy
+  readonly modules: ModuleSource
+  readonly versions: { readonly node: string; readonly vitest: string; readonly package: string }
+}
+
+/** One run: the single writer of its folder, the governor of its cells, the keeper of its records. */
+export class Run {
+  readonly context: RunContext
+  readonly folder: RunFolder
+  readonly facts: RunFacts
+  readonly admission: Admission
+  readonly tally = new Tally()
+  readonly #journal: Appender
+  readonly #campaigns = new Map<string, CampaignState>()
+  readonly #cellCampaign = new Map<string, CampaignState>()
+  readonly #verdicts: Verdicts
+  readonly #problems: string[] = []
+  readonly #idle = new Set<() => void>()
+  #draining: StatusReason | null = null
+  #failure: Error | null = null
+
+  private constructor(context: RunContext, folder: RunFolder, facts: RunFacts, journal: Appender) {
+    this.context = context
+    this.folder = folder
+    this.facts = facts
+    this.#journal = journal
+    this.#verdicts = new Verdicts(folder)
+    this.admission = new Admission(createGovernor(context.options.capacity, () => performance.now()))
+  }
+
+  /** Creates the run folder and its journal. */
+  static async open(context: RunContext): Promise<Run> {
+    const startedAt = new Date()
+    const [folder, commit] = await Promise.all([createRunFolder(context.root, startedAt), readCommit(context.root)])
+    const journal = createAppender(await openJournalFile(folder.journal), { name: folder.journal })
+    const facts: RunFacts = { runId: folder.runId, commit }
+    const run = new Run(context, folder, facts, journal)
+    await journal.append({
+      kind: 'run',
+      runId: folder.runId,
+      project: context.projectName,
+      policy: context.policy.traffic,
+      policyReason: context.policy.reason,
+      commit,
+      versions: context.versions,
+      startedAt: startedAt.toISOString(),
+    })
+    return run
+  }
+
+  get campaigns(): ReadonlyMap<string, CampaignState> {
+    return this.#campaigns
+  }
+
+  /** A journal that cannot be written stops the run: nothing more is admitted. */
+  get failure(): Error | null {
+    return this.#failure
+  }
+
+  get problems(): readonly string[] {
+    return this.#problems
+  }
+
+  async plan(filePlan: FilePlan, workerId: number): Promise<PlanReply> {
+    const refused: Record<string, string> = {}
+    const fingerprints: Record<string, string> = {}
+    for (const { plan, selection, skipped } of filePlan.campaigns) {
+      const other = this.#campaigns.get(plan.campaignId)
+      if (other !== undefined) {
+        refused[plan.campaignId] = `campaign ${JSON.stringify(plan.campaignId)} is declared twice: in ${other.plan.file}:${other.plan.line ?? '?'} and in ${plan.file}:${plan.line ?? '?'}. Campaign ids are unique in a project; rename one`
+        other.problems.push({ code: 'campaign_twice', text: refused[plan.campaignId] ?? '' })
+        continue
+      }
+      const code: Digest = await codeDigest(this.context.modules, plan.file, plan.digestFiles)
+      const state = new CampaignState(plan, code, selection, skipped, workerId)
+      this.#campaigns.set(plan.campaignId, state)
+      for (const cellId of state.cells.keys()) this.#cellCampaign.set(cellId, state)
+      fingerprints[plan.campaignId] = state.fingerprint
+      this.tally.planned += state.plannedHere
+      this.#lazily(this.#journal.append({ kind: 'plan', plan, fingerprint: state.fingerprint, selection, skipped }))
+    }
+    return { run: this.facts, fingerprints, refused }
+  }
+
+  async lease(cellId: string): Promise<LeaseReply> {
+    const { state, cell } = this.#cell(cellId)
+    const decision = await this.admission.lease({
+      cellId,
+      lane: cell.variant.lane,
+      rank: [cell.position[0], cell.position[1], cell.position[2], cell.campaignId],
+    })
+    if (decision.granted) {
+      const attempt = (state.attempts.get(cellId) ?? 0) + 1
+      state.attempts.set(cellId, attempt)
+      state.leases.set(cellId, decision.leaseId)
+      return { granted: true, leaseId: decision.leaseId, attempt, queueMs: decision.queueMs }
+    }
+    await this.#settle(
+      neverRan(this.#runOf(state), state.plan, cell, {
+        status: decision.reason === 'interrupted' || decision.reason === 'bail' ? 'not_run' : 'skipped',
+        reason: decision.reason,
+      }),
+    )
+    return decision
+  }
+
+  admitted(cellId: string, attempt: number, lane: string | null): Promise<void> {
+    return this.#durably(
+      this.#journal.append({ kind: 'admitted', cellId, attempt, lane, at: new Date().toISOString() }),
+    )
+  }
+
+  subjectSettled(cellId: string, attempt: number, output: Json): Promise<void> {
+    return this.#durably(
+      this.#journal.append({ kind: 'subject-settled', cellId, attempt, output, at: new Date().toISOString() }),
+    )
+  }
+
+  /** Journals the record; when it is durable the cell's lease is released. */
+  async settled(record: RunRecord): Promise<void> {
+    await this.#settle(record)
+  }
+
+  problem(campaignId: string | null, code: string, text: string): void {
+    const state = campaignId === null ? undefined : this.#campaigns.get(campaignId)
+    if (state !== undefined) state.problems.push({ code, text })
+    else this.#problems.push(text)
+    this.#lazily(this.#journal.append({ kind: 'problem', campaignId, code, text }))
+  }
+
+  async verdict(campaignId: string): Promise<VerdictReply> {
+    const state = this.#campaigns.get(campaignId)
+    if (state === undefined) throw new Error(`campaign ${JSON.stringify(campaignId)} has no plan in this run`)
+    if (this.#draining !== null) return { skipped: `the run was drained (${this.#draining}): no verdict` }
+    if (state.partial !== null) return { skipped: state.partial }
+    const { verdict } = await this.#verdicts.give(state)
+    return { skipped: null, red: verdict.red, headline: `${verdict.word}  ${verdict.headline}` }
+  }
+
+  /** The worker's thread is gone: its unsettled cells are infrastructure errors, and nothing of theirs stays held. */
+  async workerLost(workerId: number, why: string): Promise<readonly string[]> {
+    const lost: PlannedCell[] = []
+    for (const state of this.#campaigns.values()) {
+      if (state.workerId !== workerId) continue
+      const cells = [...state.missing()]
+      if (cells.length === 0) continue
+      state.problems.push({ code: 'worker_lost', text: `${why}; ${cells.length} cells of ${state.plan.file} are lost` })
+      this.admission.forget(cells.map((cell) => cell.cellId))
+      for (const cell of cells) {
+        state.leases.delete(cell.cellId)
+        await this.#settle(
+          neverRan(this.#runOf(state), state.plan, cell, {
+            status: 'infra_error',
+            reason: 'worker-lost',
+            message: why,
+            attempts: state.attempts.get(cell.cellId) ?? 0,
+          }),
+        )
+      }
+      lost.push(...cells)
+    }
+    return lost.map((cell) => `${cell.campaignId} > ${cell.variant.id} > ${cell.scenario.id} > seed ${cell.seed}`)
+  }
+
+  /** Stops admission; cells in flight go on. */
+  drain(reason: StatusReason): void {
+    this.#draining = reason
+    this.admission.drain(reason)
+  }
+
+  get draining(): StatusReason | null {
+    return this.#draining
+  }
+
+  inFlight(): number {
+    let count = 0
+    for (const state of this.#campaigns.values()) count += state.leases.size
+    return count
+  }
+
+  /** Resolves true when no cell is in flight, false after the deadline. */
+  whenIdle(timeoutMs: number): Promise<boolean> {
+    if (this.inFlight() === 0) return Promise.resolve(true)
+    return new Promise((resolve) => {
+      const done = (idle: boolean): void => {
+        clearTimeout(timer)
+        this.#idle.delete(onIdle)
+        resolve(idle)
+      }
+      const onIdle = (): void => done(true)
+      const timer = setTimeout(() => done(false), timeoutMs)
+      this.#idle.add(onIdle)
+    })
+  }
+
+  /** Gives every planned cell its one status, writes everything that derives from the journal, closes it. */
+  async finish(why: { readonly reason: 'passed' | 'failed' | 'interrupted' }): Promise<Verdicts> {
+    const interrupted = why.reason === 'interrupted' || this.#draining !== null
+    for (const state of this.#campaigns.values()) {
+      for (const cell of [...state.missing()]) {
+        const reason: StatusReason = interrupted ? 'interrupted' : 'missing'
+        await this.#settle(neverRan(this.#runOf(state), state.plan, cell, { status: 'not_run', reason }))
+      }
+    }
+    for (const state of this.#campaigns.values()) {
+      if (!state.skipped && state.partial === null) await this.#verdicts.give(state)
+    }
+    for (const report of this.#verdicts.reports()) {
+      await this.#journal.append({
+        kind: 'verdict',
+        campaignId: report.campaignId,
+        outcome: report.verdict.outcome,
+        word: report.verdict.word,
+        reportDigest: report.fingerprint.report,
+      })
+    }
+    await this.#journal.append({ kind: 'end', reason: interrupted ? 'interrupted' : 'finished' })
+    await this.#journal.close()
+    await this.#verdicts.writeRecords(this.#campaigns.values())
+    return this.#verdicts
+  }
+
+  #runOf(state: CampaignState): RunFacts & { fingerprint: string } {
+    return { ...this.facts, fingerprint: state.fingerprint }
+  }
+
+  #cell(cellId: string): { state: CampaignState; cell: PlannedCell } {
+    const state = this.#cellCampaign.get(cellId)
+    const cell = state?.cells.get(cellId)
+    if (state === undefined || cell === undefined) throw new Error(`cell ${cellId} is in no plan of this run`)
+    return { state, cell }
+  }
+
+  async #settle(record: RunRecord): Promise<void> {
+    const { state } = this.#cell(record.cellId)
+    await this.#durably(this.#journal.append({ kind: 'settled', record }))
+    state.records.set(record.cellId, record)
+    this.tally.add(record)
+    const leaseId = state.leases.get(record.cellId)
+    if (leaseId !== undefined) {
+      state.leases.delete(record.cellId)
+      this.admission.release(leaseId)
+    }
+    if (this.#idle.size > 0 && this.inFlight() === 0) for (const onIdle of [...this.#idle]) onIdle()
+  }
+
+  async #durably(write: Promise<void>): Promise<void> {
+    try {
+      await write
+    } catch (error) {
+      this.#fail(error)
+      throw error
+    }
+  }
+
+  #lazily(write: Promise<void>): void {
+    write.catch((error: unknown) => this.#fail(error))
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failure !== null) return
+    this.#failure = error instanceof Error ? error : new Error(String(error))
+    this.drain('interrupted')
+  }
+}
+

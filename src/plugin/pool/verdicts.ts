@@ -1,0 +1,51 @@
+import { buildReport } from '../../core/report/build.ts'
+import type { CampaignReport } from '../../core/report/report.ts'
+import { writeAtomic } from './atomic-file.ts'
+import type { CampaignState } from './campaign-state.ts'
+import type { RunFolder } from './run-folder.ts'
+
+/** The reports of a run, each computed once and again only when records or problems were added since. */
+export class Verdicts {
+  readonly #folder: RunFolder
+  readonly #given = new Map<string, { readonly report: CampaignReport; readonly records: number; readonly problems: number }>()
+
+  constructor(folder: RunFolder) {
+    this.#folder = folder
+  }
+
+  /** Computes the report of a campaign and writes it to the run folder. */
+  async give(state: CampaignState): Promise<CampaignReport> {
+    const { campaignId } = state.plan
+    const known = this.#given.get(campaignId)
+    if (known !== undefined && known.records === state.records.size && known.problems === state.problems.length) {
+      return known.report
+    }
+    const report = buildReport({
+      plan: state.plan,
+      fingerprint: state.fingerprint,
+      records: state.records.values(),
+      problems: state.problems,
+    })
+    this.#given.set(campaignId, { report, records: state.records.size, problems: state.problems.length })
+    await writeAtomic(this.#folder.report(campaignId, 'json'), `${JSON.stringify(report, null, 2)}\n`)
+    return report
+  }
+
+  reports(): readonly CampaignReport[] {
+    return [...this.#given.values()].map((given) => given.report)
+  }
+
+  /** records.jsonl: every record of the run, in the order of the plans. */
+  async writeRecords(states: Iterable<CampaignState>): Promise<void> {
+    await writeAtomic(this.#folder.records, recordLines(states))
+  }
+}
+
+function* recordLines(states: Iterable<CampaignState>): Generator<string> {
+  for (const state of states) {
+    for (const cellId of state.cells.keys()) {
+      const record = state.records.get(cellId)
+      if (record !== undefined) yield `${JSON.stringify(record)}\n`
+    }
+  }
+}
