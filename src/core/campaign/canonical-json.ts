@@ -25,7 +25,8 @@ export function canonicalJson(value: unknown, root = ''): string {
 
 const plainKey = /^[A-Za-z_$][\w$]*$/
 
-function childPath(path: string, key: string): string {
+/** The path of a member: dotted where the key is an identifier, bracketed where it is not. */
+export function childPath(path: string, key: string): string {
   if (!plainKey.test(key)) return `${path}[${JSON.stringify(key)}]`
   return path === '' ? key : `${path}.${key}`
 }

@@ -81,6 +81,11 @@ export interface ScorerObject<Variant, Scenario, Output> {
   readonly scale?: readonly [lowest: number, highest: number] | null
   /** From this value on (on the scale) a number counts as passed; without it numbers neither pass nor fail. */
   readonly passAt?: number
+  /**
+   * Whether the values say pass or fail: by `passAt`, by booleans, or by `{ value, pass }`. Default: true with a
+   * `passAt` or the scale [0, 1], else false.
+   */
+  readonly passes?: boolean
   /** False leaves the scorer out of this scenario's cells. */
   readonly appliesTo?: (scenario: Scenario & { readonly id: string }) => boolean
   /** The lane of the provider calls this scorer makes. */

@@ -1,6 +1,6 @@
+import type { Split } from '../record/record.ts'
 import type { ScorerRole } from './definition.ts'
 import type { Digest } from './identity.ts'
-import type { Split } from '../record/record.ts'
 
 export interface PlannedVariant {
   readonly id: string

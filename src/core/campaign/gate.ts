@@ -1,0 +1,116 @@
+import type { Refuse } from './definition-error.ts'
+import { checkKeys, checkPositive, isObject, nameOf } from './options.ts'
+import type { PlannedGate, PlannedScenario } from './plan.ts'
+import type { LoadedScorer } from './scoring.ts'
+
+const GATE_KEYS = ['kind', 'comparator', 'primary', 'atLeast', 'margin', 'minGain', 'target', 'alpha', 'candidates']
+export const DEFAULT_ALPHA = 0.025
+
+interface GateFacts {
+  readonly variantIds: readonly string[]
+  readonly scenarios: readonly Pick<PlannedScenario, 'mustPass'>[]
+  readonly primary: LoadedScorer
+}
+
+/** Name of the deciding scorer as the gate gives it; undefined where it gives none. */
+export function namedPrimary(gate: unknown, refuse: Refuse): unknown {
+  if (gate === undefined) return undefined
+  checkKeys(gate, 'gate', GATE_KEYS, refuse)
+  return isObject(gate) ? gate.primary : undefined
+}
+
+/** The gate with every default filled in; null where the campaign declares none. */
+export function planGate(gate: unknown, facts: GateFacts, refuse: Refuse): PlannedGate | null {
+  if (!isObject(gate)) return null
+  if (gate.kind === 'release') refuse('gate.kind', 'is "release", which is not supported yet: only "pr" gates are')
+  if (gate.kind !== undefined && gate.kind !== 'pr') refuse('gate.kind', `must be "pr", not ${nameOf(gate.kind)}`)
+  const { primary, variantIds } = facts
+  const comparator = comparatorOf(gate.comparator, variantIds, refuse)
+  const atLeast = atLeastOf(gate.atLeast, primary, refuse)
+  const mustPass = facts.scenarios.some((scenario) => scenario.mustPass)
+  if (comparator === null && atLeast === null && !mustPass) {
+    refuse('gate', 'decides nothing: name a `comparator`, set `atLeast`, or mark scenarios with `mustPass: true`')
+  }
+  const margin = effectOf(gate.margin, 'margin', primary, refuse)
+  const target = effectOf(gate.target, 'target', primary, refuse)
+  const minGain = gate.minGain === 0 ? 0 : (effectOf(gate.minGain, 'minGain', primary, refuse) ?? 0)
+  return {
+    kind: 'pr',
+    comparator,
+    primary: primary.name,
+    atLeast,
+    margin,
+    minGain,
+    target: target ?? margin,
+    alpha: alphaOf(gate.alpha, refuse),
+    candidates: candidatesOf(gate.candidates, comparator, variantIds, refuse),
+  }
+}
+
+function comparatorOf(comparator: unknown, variantIds: readonly string[], refuse: Refuse): string | null {
+  if (comparator === undefined) return null
+  if (typeof comparator !== 'string') {
+    return refuse(
+      'gate.comparator',
+      `must be the id of a variant, not ${nameOf(comparator)}: accepted records as comparator are not supported yet`,
+    )
+  }
+  if (!variantIds.includes(comparator)) {
+    refuse('gate.comparator', `is ${JSON.stringify(comparator)}, which is no variant; ${listed(variantIds)}`)
+  }
+  if (variantIds.length === 1) {
+    refuse('gate.comparator', `is the only variant, ${JSON.stringify(comparator)}: add the one to compare with it`)
+  }
+  return comparator
+}
+
+function candidatesOf(
+  candidates: unknown,
+  comparator: string | null,
+  variantIds: readonly string[],
+  refuse: Refuse,
+): readonly string[] {
+  if (candidates === undefined) return variantIds.filter((id) => id !== comparator)
+  if (!Array.isArray(candidates) || candidates.length === 0) {
+    return refuse('gate.candidates', `must be a list of variant ids with at least one, not ${nameOf(candidates)}`)
+  }
+  for (const [i, id] of candidates.entries()) {
+    const path = `gate.candidates[${i}]`
+    if (!variantIds.includes(id)) refuse(path, `is ${nameOf(id)}, which is no variant; ${listed(variantIds)}`)
+    if (id === comparator) refuse(path, `is the comparator ${JSON.stringify(id)}: it cannot be compared with itself`)
+    if (candidates.indexOf(id) !== i) refuse(path, `repeats ${JSON.stringify(id)}`)
+  }
+  return candidates
+}
+
+const listed = (ids: readonly string[]) => `the variants are ${ids.map((id) => JSON.stringify(id)).join(', ')}`
+
+function atLeastOf(atLeast: unknown, { scale, name }: LoadedScorer, refuse: Refuse): number | null {
+  if (atLeast === undefined) return null
+  if (typeof atLeast !== 'number' || !Number.isFinite(atLeast)) {
+    return refuse('gate.atLeast', `must be a finite number, not ${nameOf(atLeast)}`)
+  }
+  if (scale !== null && (atLeast < scale[0] || atLeast > scale[1])) {
+    refuse('gate.atLeast', `is ${atLeast}, outside the scale [${scale.join(', ')}] of ${JSON.stringify(name)}`)
+  }
+  return atLeast
+}
+
+/** A difference of two means: positive, and smaller than the whole scale, which no difference can exceed. */
+function effectOf(value: unknown, option: string, { scale, name }: LoadedScorer, refuse: Refuse): number | null {
+  if (value === undefined) return null
+  const path = `gate.${option}`
+  checkPositive(value, path, refuse)
+  if (scale !== null && value >= scale[1] - scale[0]) {
+    refuse(path, `is ${value}, as large as the whole scale [${scale.join(', ')}] of ${JSON.stringify(name)}`)
+  }
+  return value
+}
+
+function alphaOf(alpha: unknown, refuse: Refuse): number {
+  if (alpha === undefined) return DEFAULT_ALPHA
+  if (typeof alpha !== 'number' || !(alpha > 0 && alpha <= 0.5)) {
+    return refuse('gate.alpha', `must be above 0 and at most 0.5, not ${nameOf(alpha)}`)
+  }
+  return alpha
+}
