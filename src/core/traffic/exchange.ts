@@ -92,6 +92,14 @@ export const PROVIDER_ERRORS = [
 ] as const
 export type ProviderErrorKind = (typeof PROVIDER_ERRORS)[number]
 
+/** Tokens inside `usage` that some price lists bill at another rate; absent where the exchange reports none. */
+export interface PricedParts {
+  /** Cache writes kept for an hour (Anthropic bills them higher than the default five minutes). */
+  readonly cacheWrite1h?: number
+  readonly inputAudio?: number
+  readonly outputAudio?: number
+}
+
 /** What the wire said about one exchange with a model provider. */
 export interface WireReading {
   /** API family, for instance `openai-chat`, `anthropic-messages`. */
@@ -105,6 +113,13 @@ export interface WireReading {
   readonly streamed: boolean
   /** Null when the exchange reports none, with the reason beside it. */
   readonly usage: TokenUsage | null
+  /**
+   * - `not-reported`: a whole answer without usage
+   * - `error-response`: an HTTP error status, or a connection that never opened: nothing was bought
+   * - `incomplete`: the answer broke off, so the call was made and its bill is unknown
+   * - `unreadable`: a body that does not parse, or counts that contradict each other (a part larger than its whole);
+   *   may stand beside a usage of which one half survived
+   */
   readonly usageMissing: 'not-reported' | 'error-response' | 'incomplete' | 'unreadable' | null
   /** The provider's own word: `stop`, `end_turn`, `length`, `tool_calls`, `MAX_TOKENS`, …; null when none. */
   readonly finishReason: string | null
@@ -117,4 +132,8 @@ export interface WireReading {
   readonly observedMicroUsd: number | null
   /** System, messages and tools as sent: what a prompt hash covers. Null when the body is not readable. */
   readonly prompt: unknown
+  /** The provider's id of the answer. A Responses answer fetched again has the same id: its usage counts once. */
+  readonly responseId: string | null
+  /** What a price needs beyond `usage`: the provider's id in the price list (null: not listed) and special tokens. */
+  readonly pricing: { readonly provider: string | null; readonly parts: PricedParts }
 }
