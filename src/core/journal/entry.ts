@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import type { Json } from '../campaign/canonical-json.ts'
+import { RunRecord } from '../record/record.ts'
+import { OUTCOMES } from '../report/report.ts'
+import { digest, plan, selection } from './plan.ts'
+
+const cellId = z.string().regex(/^[0-9a-f]{16}$/)
+const attempt = z.number().int().positive()
+const at = z.iso.datetime()
+
+/** The first line: which run this is and what it ran with. */
+const run = z.strictObject({
+  kind: z.literal('run'),
+  runId: z.string(),
+  project: z.string(),
+  /** How provider calls are answered in this run, and why. */
+  policy: z.string(),
+  policyReason: z.string(),
+  commit: z.strictObject({ sha: z.string().nullable(), dirty: z.boolean() }),
+  versions: z.record(z.string(), z.string()),
+  startedAt: at,
+})
+
+const planned = z.strictObject({
+  kind: z.literal('plan'),
+  plan,
+  fingerprint: digest,
+  selection,
+  /** The whole campaign is skipped by hand. */
+  skipped: z.boolean(),
+})
+
+/** Durable before the cell's first byte to a network: from here on money may have been spent. */
+const admitted = z.strictObject({ kind: z.literal('admitted'), cellId, attempt, lane: z.string().nullable(), at })
+
+/** The subject's output, before anything scores it: it is never bought again. */
+const subjectSettled = z.strictObject({
+  kind: z.literal('subject-settled'),
+  cellId,
+  attempt,
+  // What JSON.parse gave is JSON; walking a large output to say so again would only cost time.
+  output: z.custom<Json>((value) => value !== undefined, { error: 'is missing' }),
+  at,
+})
+
+const settled = z.strictObject({ kind: z.literal('settled'), record: RunRecord })
+
+const problem = z.strictObject({
+  kind: z.literal('problem'),
+  /** Null: a problem of the run. */
+  campaignId: z.string().nullable(),
+  code: z.string(),
+  text: z.string(),
+})
+
+const verdict = z.strictObject({
+  kind: z.literal('verdict'),
+  campaignId: z.string(),
+  outcome: z.enum(OUTCOMES),
+  word: z.enum(['PASS', 'FAIL', 'NO VERDICT']),
+  reportDigest: z.string(),
+})
+
+export const END_REASONS = ['finished', 'interrupted'] as const
+const end = z.strictObject({ kind: z.literal('end'), reason: z.enum(END_REASONS) })
+
+/** What one line of the journal says. */
+export const JournalEntry = z.discriminatedUnion('kind', [
+  run,
+  planned,
+  admitted,
+  subjectSettled,
+  settled,
+  problem,
+  verdict,
+  end,
+])
+export type JournalEntry = z.infer<typeof JournalEntry>
+export type EntryKind = JournalEntry['kind']
+export type EntryOf<Kind extends EntryKind> = Extract<JournalEntry, { kind: Kind }>

@@ -1,0 +1,57 @@
+import { crc32 } from 'node:zlib'
+import { JournalEntry } from './entry.ts'
+
+export const JOURNAL_SCHEMA = 'vitest-campaign/journal@1'
+
+const HEAD = `{"schema":${JSON.stringify(JOURNAL_SCHEMA)},"seq":`
+/** `,"crc":"` + 8 hex digits + `"}`: the checksum covers every byte before it. */
+const TAIL_LENGTH = 18
+const TAIL = /^,"crc":"([0-9a-f]{8})"\}$/
+
+/**
+ * One line, newline included. The entry is not validated: whoever builds it has its types, and this runs once per cell
+ * of the run. It is checked when it is read.
+ *
+ * @throws TypeError for what JSON.stringify cannot write (cycles, bigint)
+ */
+export function encodeLine(seq: number, entry: JournalEntry): string {
+  const body = `${HEAD}${seq},"entry":${JSON.stringify(entry)}`
+  return `${body},"crc":"${hex(crc32(body))}"}\n`
+}
+
+/** Why a line is not what was written. */
+export class LineError extends Error {
+  override readonly name = 'LineError'
+}
+
+/**
+ * @param line the bytes of one line, without its newline
+ * @throws LineError when the checksum, the schema version or the entry's shape is wrong
+ */
+export function decodeLine(line: Buffer): { readonly seq: number; readonly entry: JournalEntry } {
+  const body = line.subarray(0, Math.max(0, line.length - TAIL_LENGTH))
+  const checksum = TAIL.exec(line.toString('latin1', body.length))?.[1]
+  if (checksum === undefined) throw new LineError('it has no checksum')
+  if (hex(crc32(body)) !== checksum) throw new LineError('its checksum does not match')
+  const { schema, seq, entry } = parse(`${body}}`)
+  if (schema !== JOURNAL_SCHEMA) {
+    throw new LineError(`it has schema ${JSON.stringify(schema)}, and this version reads ${JOURNAL_SCHEMA}`)
+  }
+  if (typeof seq !== 'number') throw new LineError('it has no sequence number')
+  const checked = JournalEntry.safeParse(entry)
+  if (checked.success) return { seq, entry: checked.data }
+  const [issue] = checked.error.issues
+  throw new LineError(`its entry is not valid at ${issue?.path.join('.') || 'the top'}: ${issue?.message}`)
+}
+
+function parse(text: string): { readonly schema?: unknown; readonly seq?: unknown; readonly entry?: unknown } {
+  try {
+    return JSON.parse(text) ?? {}
+  } catch (cause) {
+    throw new LineError('it is not JSON', { cause })
+  }
+}
+
+function hex(checksum: number): string {
+  return checksum.toString(16).padStart(8, '0')
+}
