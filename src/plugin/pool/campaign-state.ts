@@ -1,4 +1,5 @@
-import { cellsOf, fingerprintOf } from '../../core/campaign/cells.ts'
+import { cellsOf } from '../../core/campaign/cells.ts'
+import { fingerprintOf } from '../../core/campaign/fingerprint.ts'
 import type { CampaignPlan, PlannedCell, Selection } from '../../core/campaign/plan.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { Reason } from '../../core/report/report.ts'

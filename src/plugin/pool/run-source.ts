@@ -77,7 +77,7 @@ export class VitestRuns implements RunSource {
       if (opening === null) continue
       const run = await opening
       const interrupted = this.#shutdown.received !== null ? 'interrupted' : input.reason
-      const reports = await run.finish({ reason: interrupted })
+      const reports = await run.finish(interrupted === 'interrupted')
       notes.push(...run.problems, ...campaignNotes(run))
       if (run.failure !== null) {
         notes.push(`the run's journal could not be written: ${run.failure.message}. Records acknowledged before are safe in ${run.folder.dir}`)

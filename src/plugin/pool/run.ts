@@ -4,6 +4,7 @@ import type { PlannedCell } from '../../core/campaign/plan.ts'
 import { createGovernor } from '../../core/capacity/governor.ts'
 import { type Appender, createAppender } from '../../core/journal/append.ts'
 import { neverRan } from '../../core/record/build.ts'
+import type { CampaignReport } from '../../core/report/report.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { StatusReason } from '../../core/record/status.ts'
 import type { FilePlan, LeaseReply, PlanReply, RunFacts, VerdictReply } from '../control.ts'
@@ -219,8 +220,8 @@ export class Run {
   }
 
   /** Gives every planned cell its one status, writes everything that derives from the journal, closes it. */
-  async finish(why: { readonly reason: 'passed' | 'failed' | 'interrupted' }): Promise<Verdicts> {
-    const interrupted = why.reason === 'interrupted' || this.#draining !== null
+  async finish(cut: boolean): Promise<readonly CampaignReport[]> {
+    const interrupted = cut || this.#draining !== null
     for (const state of this.#campaigns.values()) {
       for (const cell of [...state.missing()]) {
         const reason: StatusReason = interrupted ? 'interrupted' : 'missing'
@@ -242,7 +243,7 @@ export class Run {
     await this.#journal.append({ kind: 'end', reason: interrupted ? 'interrupted' : 'finished' })
     await this.#journal.close()
     await this.#verdicts.writeRecords(this.#campaigns.values())
-    return this.#verdicts
+    return this.#verdicts.reports()
   }
 
   #runOf(state: CampaignState): RunFacts & { fingerprint: string } {

@@ -41,7 +41,7 @@ export class Shutdown {
     if (this.#received === null) return
     process.exitCode = 128 + constants.signals[this.#received]
     for (const { signal, listeners } of displaced) {
-      if (signal === this.#received) for (const listener of listeners) listener(signal, constants.signals[signal])
+      if (signal === this.#received) for (const listener of listeners) listener(signal)
     }
   }
 

@@ -1,0 +1,51 @@
+import type { CampaignReport } from './report.ts'
+
+/** The state of a run at this moment, for the live line. */
+export interface LiveState {
+  readonly done: number
+  readonly planned: number
+  readonly inFlight: readonly { readonly lane: string; readonly requests: number; readonly cells: number }[]
+  readonly waiting: number
+  readonly replayed: number
+  readonly live: number
+  readonly failed: number
+  /** Money paid in this run so far, where known. */
+  readonly spentUsd: number
+  /** Live cells whose charge nobody knows. */
+  readonly unknownCharges: number
+  readonly etaMs: number | null
+}
+
+export interface FinishInput {
+  readonly reason: 'passed' | 'failed' | 'interrupted'
+  readonly modules: readonly {
+    readonly file: string
+    readonly project: string
+    readonly errors: readonly string[]
+  }[]
+}
+
+export interface FinishedRun {
+  /** One per eval project that ran something. */
+  readonly runs: readonly {
+    readonly project: string
+    readonly runDir: string
+    readonly policy: { readonly traffic: string; readonly reason: string }
+    readonly reports: readonly CampaignReport[]
+    /** Where a rendering of a report belongs. */
+    reportPath(campaignId: string, extension: 'json' | 'md'): string
+  }[]
+  /** The run must not end green. */
+  readonly red: boolean
+  /** Lines to print beside the reports. */
+  readonly notes: readonly string[]
+}
+
+/** How the reporter reaches the run it reports; the plugin hands it over in the reporter's options. */
+export interface RunSource {
+  live(): LiveState | null
+  /** Gives every planned cell its status, computes the reports and closes the journal. */
+  finish(input: FinishInput): Promise<FinishedRun>
+  /** Everything is printed. */
+  closed(): void
+}

@@ -1,0 +1,116 @@
+import { fileURLToPath } from 'node:url'
+import type { Plugin } from 'vite'
+import type { TestProjectInlineConfiguration } from 'vitest/config'
+import type { TestProject, Vitest } from 'vitest/node'
+import { type CampaignsOptions, resolveOptions } from './options.ts'
+import { createCampaignPool, POOL_NAME } from './pool/campaign-pool.ts'
+import { ProjectRuns } from './pool/project-runs.ts'
+import { VitestRuns } from './pool/run-source.ts'
+import { Shutdown } from './pool/shutdown.ts'
+
+export type { CampaignsOptions, Mode } from './options.ts'
+
+const RUNNER = fileURLToPath(new URL('./worker/runner.js', import.meta.url))
+const REPORTER = fileURLToPath(new URL('../reporter/index.js', import.meta.url))
+
+/** Default include of `evals()`. */
+export const EVAL_FILES = ['**/*.eval.{ts,mts,js,mjs}']
+
+type ProjectTest = NonNullable<TestProjectInlineConfiguration['test']>
+
+/** Options of `evals()`: those of `campaigns()` plus any project configuration. */
+export interface EvalsOptions extends CampaignsOptions {
+  /** Any `test` options of a Vitest project; they win over the defaults of this one. */
+  readonly test?: ProjectTest
+  readonly extends?: TestProjectInlineConfiguration['extends']
+  readonly resolve?: TestProjectInlineConfiguration['resolve']
+  readonly plugins?: TestProjectInlineConfiguration['plugins']
+}
+
+/**
+ * The project entry for `test.projects`: named `evals`, so that `--project evals` selects it, with the campaign pool,
+ * runner and reporter.
+ *
+ * @throws TypeError when an option cannot be used, naming it
+ */
+export function evals(options: EvalsOptions = {}): TestProjectInlineConfiguration {
+  const { test, extends: base, resolve, plugins, ...own } = options
+  resolveOptions(own, 'evals()')
+  return {
+    ...(base === undefined ? {} : { extends: base }),
+    ...(resolve === undefined ? {} : { resolve }),
+    plugins: [...(plugins ?? []), campaigns(own)],
+    test: {
+      name: 'evals',
+      include: EVAL_FILES,
+      // A worker per eval file waits on providers, not on the CPU; the governor bounds what they do together.
+      maxWorkers: 4,
+      ...test,
+      // Projects with different maxWorkers need different group orders, or Vitest 4 refuses them.
+      sequence: { groupOrder: 1, ...test?.sequence },
+    },
+  }
+}
+
+interface Shared {
+  readonly runs: VitestRuns
+  readonly shutdown: Shutdown
+}
+const shared = new WeakMap<Vitest, Shared>()
+
+/**
+ * The bare plugin, for people who write the project entry themselves. It sets the pool, the runner and the reporter,
+ * opens `maxConcurrency`, takes `bail` and the timeouts over, and refuses Vitest's `retry`.
+ *
+ * @throws TypeError when an option cannot be used, naming it
+ */
+export function campaigns(options: CampaignsOptions = {}): Plugin {
+  const resolved = resolveOptions(options, 'campaigns()')
+  const configured = new WeakSet<TestProject>()
+  return {
+    name: 'vitest-campaign',
+    configureVitest({ project, vitest }) {
+      // Inline projects may share one Vite server, and then one hook: once per project is what counts.
+      if (configured.has(project)) return
+      configured.add(project)
+      configure(project, vitest, resolved)
+    },
+  }
+}
+
+function configure(project: TestProject, vitest: Vitest, options: ReturnType<typeof resolveOptions>): void {
+  const { config } = project
+  const retry = typeof config.retry === 'number' ? config.retry : (config.retry?.count ?? 0)
+  if (retry > 0) {
+    throw new TypeError(
+      `project ${JSON.stringify(project.name)}: Vitest's retry is ${retry}, and a campaign cannot be retried: ` +
+        'repeating only the failed cells turns a true pass rate of .70 into .91. Set retry: 0 for this project.',
+    )
+  }
+  let share = shared.get(vitest)
+  if (share === undefined) {
+    const shutdown = new Shutdown(vitest)
+    share = { shutdown, runs: new VitestRuns(vitest, shutdown) }
+    shared.set(vitest, share)
+    // Appended: the user's reporters stay, and so does this one under --reporter.
+    vitest.config.reporters.push([REPORTER, { source: share.runs }])
+  }
+  const { runs, shutdown } = share
+  const projectRuns: ProjectRuns = new ProjectRuns(project, options, (run) => {
+    runs.opened(run)
+    shutdown.opened(projectRuns, run)
+  })
+  runs.add(projectRuns)
+  const initializer = createCampaignPool(projectRuns)
+  config.poolRunner = initializer
+  config.pool = POOL_NAME
+  config.runner = RUNNER
+  // Vitest bounds running tests around the hook in which a cell waits for its lease: any bound here would let a full
+  // lane block every other one.
+  config.maxConcurrency = Number.MAX_SAFE_INTEGER
+  config.testTimeout = 0
+  config.hookTimeout = 0
+  config.bail = 0
+  config.isolate = true
+  vitest.onClose(() => projectRuns.close())
+}

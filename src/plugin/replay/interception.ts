@@ -1,0 +1,165 @@
+import type { ClientRequest } from 'node:http'
+import { syncBuiltinESMExports } from 'node:module'
+import { getRawRequest, type HttpRequestEventMap, type Interceptor, RequestController } from '@mswjs/interceptors'
+import { ClientRequestInterceptor } from '@mswjs/interceptors/ClientRequest'
+import { FetchInterceptor } from '@mswjs/interceptors/fetch'
+import { getClientRequestBodyStream } from '@mswjs/interceptors/utils/node'
+import type { HeaderList } from '../../core/traffic/exchange.ts'
+import { type Answer, type Call, clientError, responseOf } from './call.ts'
+
+/** What is to become of an intercepted call. */
+export type Decision =
+  /** Leave it alone: other handlers, then the network. */
+  | 'pass'
+  | {
+      /**
+       * True when handlers of the user's own (a `setupServer` in this thread) may answer before we do. The body is then
+       * read from a copy.
+       */
+      readonly yieldFirst: () => Promise<boolean>
+      readonly answer: () => Promise<Answer>
+      /** The call was answered by somebody else after all. */
+      readonly dropped: () => void
+    }
+
+/** Asked synchronously at the moment of the call, in the caller's async context. */
+export type Decide = (call: Call) => Decision
+
+type RequestEvent = HttpRequestEventMap['request'][0]
+type Listener = (event: RequestEvent) => Promise<void> | void
+
+/** The parts of the engine's emitter that decide who answers; it is a protected member of the interceptor. */
+interface Emitter {
+  listeners(event: string): Listener[]
+  listenerCount(event: string): number
+  on(event: string, listener: () => void): unknown
+}
+
+/**
+ * Intercepts the global `fetch` and node:http(s), by default and by named import, in this thread.
+ *
+ * We are the first listener, always: an msw server that user code opens later finds our engine running and adds its own
+ * listeners to it. It is asked for calls we leave to it, and before we carry a call to a host that is no provider.
+ *
+ * @returns takes the interception off
+ */
+export function intercept(decide: Decide): () => void {
+  const engines = [
+    takeOver(new FetchInterceptor(), FetchInterceptor.symbol, 'fetch', decide),
+    takeOver(new ClientRequestInterceptor(), ClientRequestInterceptor.symbol, 'http', decide),
+  ]
+  // `import { get } from 'node:http'` is bound to the original until the module's exports are synchronised.
+  syncBuiltinESMExports()
+  return () => {
+    for (const dispose of engines) dispose()
+    syncBuiltinESMExports()
+  }
+}
+
+function takeOver(
+  engine: Interceptor<HttpRequestEventMap>,
+  symbol: symbol,
+  client: 'fetch' | 'http',
+  decide: Decide,
+): () => void {
+  // Protected, but there is no public way to stand before and after listeners that are added later.
+  const emitter = Reflect.get(engine, 'emitter') as Emitter
+  const listeners = emitter.listeners.bind(emitter)
+  const listenerCount = emitter.listenerCount.bind(emitter)
+  const later = new Map<string, () => Promise<void>>()
+  let answering = false
+  let disposed = false
+
+  async function give(event: RequestEvent, call: Call, decision: Exclude<Decision, 'pass'>): Promise<void> {
+    const answer = await decision.answer()
+    if (event.controller.readyState !== RequestController.PENDING) {
+      if (answer.kind === 'response') await answer.body?.cancel().catch(() => {})
+      return
+    }
+    answering = true
+    try {
+      if (answer.kind === 'fault') {
+        event.controller.errorWith(clientError(call, answer))
+      } else {
+        // The engine gives its Response the URL of the request: after a redirect that is the last hop's.
+        if (answer.redirected) Object.defineProperty(event.request, 'url', { value: answer.url })
+        event.controller.respondWith(responseOf(answer))
+      }
+    } finally {
+      answering = false
+    }
+  }
+
+  const first: Listener = async (event) => {
+    const others = listeners('request').length > 0
+    const call = callOf(event.request, client, others)
+    const decision = decide(call)
+    if (decision === 'pass') return
+    if (others && (await decision.yieldFirst())) {
+      later.set(event.requestId, () => give(event, call, decision))
+      // A client that gives up while others think never gets to the last listener.
+      call.signal.addEventListener('abort', () => later.delete(event.requestId) && decision.dropped(), { once: true })
+      event.controller.handled.then(
+        () => later.delete(event.requestId) && decision.dropped(),
+        () => {},
+      )
+      return
+    }
+    await give(event, call, decision)
+  }
+  const last: Listener = async ({ requestId, controller }) => {
+    const carry = later.get(requestId)
+    if (carry === undefined || controller.readyState !== RequestController.PENDING) return
+    later.delete(requestId)
+    await carry()
+  }
+
+  emitter.listeners = (event) => (event === 'request' && !disposed ? [first, ...listeners(event), last] : listeners(event))
+  // With a `response` listener the engine hands out one branch of a tee and the other stays unread: an SDK that cancels
+  // the body of a 429 before its retry then waits for ever. Our own answers are never cloned.
+  emitter.listenerCount = (event) => (event === 'response' && answering ? 0 : listenerCount(event))
+  // A server of the user's that closes removes the mark of the engine it borrowed: a second one would then patch anew
+  // and displace us.
+  emitter.on('removeListener', () => {
+    if (!disposed) Reflect.set(globalThis, symbol, engine)
+  })
+  engine.apply()
+  return () => {
+    disposed = true
+    engine.dispose()
+  }
+}
+
+function callOf(request: Request, client: 'fetch' | 'http', shared: boolean): Call {
+  const raw = client === 'http' ? (getRawRequest(request) as ClientRequest | undefined) : undefined
+  return {
+    client,
+    method: request.method,
+    url: request.url,
+    headers: [...request.headers] as HeaderList,
+    // node:http follows nothing.
+    redirect: raw === undefined ? request.redirect : 'manual',
+    signal: raw === undefined ? request.signal : closedSignal(raw),
+    body: async () => {
+      if (request.body !== null) return new Uint8Array(await (shared ? request.clone() : request).arrayBuffer())
+      // The platform's Request has no body for GET; node:http may send one.
+      const announced = request.headers.has('content-length') || request.headers.has('transfer-encoding')
+      return raw !== undefined && announced ? bytesOf(getClientRequestBodyStream(request)) : null
+    },
+  }
+}
+
+/** node:http has no signal: its request is given up when it closes before the response was read to the end. */
+function closedSignal(raw: ClientRequest): AbortSignal {
+  const controller = new AbortController()
+  raw.once('close', () => {
+    if (raw.res === undefined || raw.res === null || !raw.res.complete) controller.abort(new DOMException('The request was closed', 'AbortError'))
+  })
+  return controller.signal
+}
+
+async function bytesOf(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array | null> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return chunks.length > 0 ? Buffer.concat(chunks) : null
+}

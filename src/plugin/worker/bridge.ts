@@ -1,0 +1,82 @@
+import type { AsyncLocalStorage } from 'node:async_hooks'
+import type { BirpcReturn } from 'birpc'
+import type { Campaign } from '../../core/campaign/load.ts'
+import type { PlannedCell } from '../../core/campaign/plan.ts'
+import type { Redactor } from '../../core/traffic/redact.ts'
+import type { LeaseReply, MainFunctions, PlanReply, WorkerFunctions, WorkerSettings } from '../control.ts'
+import type { Traffic } from '../replay/traffic.ts'
+
+/** A campaign of this thread's eval file. */
+export interface RegisteredCampaign {
+  readonly campaign: Campaign
+  readonly cells: readonly PlannedCell[]
+  /** Declared with `.skip`. */
+  readonly skip: boolean
+  /** Stack of the evalCampaign() call, for errors that belong to the campaign. */
+  readonly site: string
+  /** Set once the plan is accepted by the main process. */
+  planned: { readonly run: PlanReply['run']; readonly fingerprint: string } | null
+  /** Why the main process refused the campaign. */
+  refused: string | null
+}
+
+export type GrantedLease = Extract<LeaseReply, { granted: true }>
+
+/** What a Vitest test of the file stands for. */
+export type Binding =
+  | {
+      readonly kind: 'cell'
+      readonly registered: RegisteredCampaign
+      readonly cell: PlannedCell
+      lease: GrantedLease | null
+      settled: boolean
+    }
+  | { readonly kind: 'gate'; readonly registered: RegisteredCampaign }
+export type CellBinding = Extract<Binding, { kind: 'cell' }>
+
+/**
+ * The state of a campaign worker thread. The runner, the entry and the module an eval file imports are loaded by
+ * different loaders (Node's and Vite's), so that they share state through the global object or not at all.
+ */
+export interface WorkerBridge {
+  readonly settings: WorkerSettings
+  /** Null while tests are only collected. */
+  readonly control: BirpcReturn<MainFunctions, WorkerFunctions> | null
+  readonly traffic: Traffic | null
+  readonly campaigns: RegisteredCampaign[]
+  readonly bindings: WeakMap<object, Binding>
+  /** Absolute path of the eval file in hand. */
+  file: string | null
+  /** Vitest cancelled the run: nothing new may start. */
+  cancelled: boolean
+  /** Aborts of the cells in flight. */
+  readonly aborts: Map<string, (reason: string) => void>
+  /** The cell in whose async context the caller runs. */
+  readonly cellContext: AsyncLocalStorage<string>
+  /** Cells in flight, and what takes an error that nobody caught in their context. */
+  readonly uncaught: Map<string, (error: unknown) => void>
+  readonly redactor: Redactor
+}
+
+const KEY = Symbol.for('vitest-campaign.worker@1')
+
+export function setBridge(bridge: WorkerBridge): void {
+  Reflect.set(globalThis, KEY, bridge)
+}
+
+/** The bridge of this thread, or null outside the campaign pool. */
+export function findBridge(): WorkerBridge | null {
+  return (Reflect.get(globalThis, KEY) as WorkerBridge | undefined) ?? null
+}
+
+/** @throws Error saying how to configure the pool */
+export function requireBridge(what: string): WorkerBridge {
+  const bridge = findBridge()
+  if (bridge === null) {
+    throw new Error(
+      `${what} works only in the campaign pool. Add evals() from 'vitest-campaign/plugin' to test.projects ` +
+        'and name the file *.eval.ts, so that the evals project runs it and no other project includes it.',
+    )
+  }
+  return bridge
+}

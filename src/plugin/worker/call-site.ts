@@ -1,0 +1,25 @@
+/** Where in the eval file evalCampaign() was called. */
+export interface CallSite {
+  /** 1-based line of the transformed or original file, as the stack shows it; null when no frame is in the file. */
+  readonly line: number | null
+  /** The stack below the caller, for errors that belong to the campaign. */
+  readonly stack: string
+}
+
+/**
+ * Taken synchronously: after the first await the caller is off the stack.
+ *
+ * @param file absolute path of the eval file
+ * @param below the public function the user called; frames above it are left out
+ */
+export function callSite(file: string | null, below: (...args: never[]) => unknown): CallSite {
+  const holder: { stack?: string } = {}
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = 20
+  Error.captureStackTrace(holder, below)
+  Error.stackTraceLimit = limit
+  const frames = (holder.stack ?? '').split('\n').slice(1)
+  const own = file === null ? undefined : frames.find((frame) => frame.includes(file))
+  const line = own === undefined ? null : (/:(\d+):\d+\)?$/.exec(own)?.[1] ?? null)
+  return { line: line === null ? null : Number(line), stack: frames.join('\n') }
+}

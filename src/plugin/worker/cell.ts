@@ -1,0 +1,267 @@
+import type { TestContext } from 'vitest'
+import type { Json } from '../../core/campaign/canonical-json.ts'
+import { cellName } from '../../core/campaign/cells.ts'
+import type { Payload } from '../../core/campaign/listing.ts'
+import type { PlannedCell } from '../../core/campaign/plan.ts'
+import { checkCell } from '../../core/integrity/check.ts'
+import { buildRecord, type SubjectOutcome } from '../../core/record/build.ts'
+import type { CellCall } from '../../core/record/calls.ts'
+import { classifyThrow } from '../../core/record/classify.ts'
+import { priceExchange } from '../../core/record/cost.ts'
+import { describeOutput } from '../../core/record/output.ts'
+import type { RunRecord } from '../../core/record/record.ts'
+import { readExchange } from '../../core/traffic/wire/read.ts'
+import type { CellTraffic, CellTrafficResult } from '../replay/traffic.ts'
+import type { GrantedLease, RegisteredCampaign, WorkerBridge } from './bridge.ts'
+import { Deadline } from './deadline.ts'
+import { untilAborted } from './race.ts'
+import { scoreOutput, type Scoring } from './score.ts'
+import { type Notes, subjectContext } from './subject.ts'
+
+/** How long bodies still in flight may take once the cell is over, milliseconds. */
+const CLOSE_GRACE_MS = 2_000
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** The cell's RunRecord, for reporters and merged blob reports. */
+    campaign?: { readonly record: RunRecord }
+  }
+}
+
+/** The body of a cell's test: runs the subject, scores it, checks it, and returns when its record is durable. */
+export async function runCell(
+  bridge: WorkerBridge,
+  registered: RegisteredCampaign,
+  cell: PlannedCell,
+  context: TestContext,
+): Promise<void> {
+  const binding = bridge.bindings.get(context.task)
+  if (binding?.kind !== 'cell' || binding.lease === null || registered.planned === null) {
+    throw new Error(`cell ${cellName(cell)} was started without a lease: is another test runner configured for this project?`)
+  }
+  const execution = new Execution(bridge, registered, cell, binding.lease, registered.planned)
+  const record = await execution.run()
+  binding.settled = true
+  context.task.meta.campaign = { record }
+  execution.show(context, record)
+}
+
+/** One cell in flight. */
+class Execution {
+  readonly #bridge: WorkerBridge
+  readonly #registered: RegisteredCampaign
+  readonly #cell: PlannedCell
+  readonly #lease: GrantedLease
+  readonly #planned: NonNullable<RegisteredCampaign['planned']>
+  readonly #deadline: Deadline
+  readonly #startedAt = new Date()
+  readonly #started = performance.now()
+  readonly #notes: Notes = { metrics: {}, tags: {}, profile: null }
+  readonly #variant: Payload
+  readonly #scenario: Payload
+  /** What makes the test red: the first error that is a bug, an uncaught one, or a capture error. */
+  #red: unknown = null
+
+  constructor(
+    bridge: WorkerBridge,
+    registered: RegisteredCampaign,
+    cell: PlannedCell,
+    lease: GrantedLease,
+    planned: NonNullable<RegisteredCampaign['planned']>,
+  ) {
+    this.#bridge = bridge
+    this.#registered = registered
+    this.#cell = cell
+    this.#lease = lease
+    this.#planned = planned
+    this.#deadline = new Deadline(registered.campaign.plan.timeoutMs)
+    this.#variant = registered.campaign.variants.get(cell.variant.id) ?? {}
+    this.#scenario = registered.campaign.scenarios.get(cell.scenario.id) ?? {}
+  }
+
+  async run(): Promise<RunRecord> {
+    const { cellId } = this.#cell
+    this.#bridge.aborts.set(cellId, (reason) => this.#deadline.abort(new Error(reason)))
+    this.#bridge.uncaught.set(cellId, (error) => {
+      this.#red ??= error
+    })
+    try {
+      return await this.#bridge.cellContext.run(cellId, () => this.#execute())
+    } finally {
+      this.#bridge.aborts.delete(cellId)
+      this.#bridge.uncaught.delete(cellId)
+      this.#deadline.clear()
+    }
+  }
+
+  /** Shows what became of the cell as the state of its test. A low score is never red. */
+  show(context: TestContext, record: RunRecord): void {
+    if (record.status === 'capture_error' && this.#red === null) {
+      this.#red = this.#errorAtSite('CaptureError', captureMessage(record))
+    }
+    if (this.#red !== null) throw this.#red
+    if (record.status === 'infra_error' || record.status === 'judge_error') {
+      context.skip(`${record.status}: ${reasonOf(record)}`)
+    }
+  }
+
+  async #execute(): Promise<RunRecord> {
+    const traffic = await this.#openTraffic()
+    const outcome = await this.#runSubject(traffic)
+    const scoring = await this.#score(traffic, outcome)
+    const closed = traffic === null ? null : await traffic.close(CLOSE_GRACE_MS)
+    const calls = callsOf(closed)
+    let record = this.#record(outcome.subject, scoring, calls, closed, traffic, [])
+    if (traffic !== null && isClean(record, this.#red)) {
+      const secrets = await traffic.save()
+      if (secrets.length > 0) record = this.#record(outcome.subject, scoring, calls, closed, traffic, secrets)
+    }
+    await this.#bridge.control?.settled(record)
+    return record
+  }
+
+  async #openTraffic(): Promise<CellTraffic | null> {
+    const { campaign } = this.#registered
+    const { plan } = campaign
+    if (plan.capture === 'off' || this.#bridge.traffic === null) return null
+    const canary = this.#scenario.canary
+    const traffic = await this.#bridge.traffic.openCell({
+      cellId: this.#cell.cellId,
+      coordinates: {
+        campaignId: plan.campaignId,
+        variantId: this.#cell.variant.id,
+        scenarioId: this.#cell.scenario.id,
+        seed: this.#cell.seed,
+      },
+      attempt: this.#lease.attempt,
+      evalFile: this.#bridge.file ?? '',
+      declaredLane: this.#cell.variant.lane,
+      signal: this.#deadline.signal,
+      routes: campaign.routes,
+      mocks: campaign.mocks,
+      canaries: typeof canary === 'string' ? [canary] : [],
+    })
+    traffic.onWait((waiting) => this.#deadline.wait(waiting))
+    return traffic
+  }
+
+  async #runSubject(traffic: CellTraffic | null): Promise<{ subject: SubjectOutcome; output: unknown }> {
+    const { campaign } = this.#registered
+    try {
+      const context = subjectContext({
+        cell: this.#cell,
+        variant: this.#variant,
+        scenario: this.#scenario,
+        signal: this.#deadline.signal,
+        fetch: traffic?.fetch ?? globalThis.fetch,
+        runDir: this.#bridge.settings.runDir,
+        redactor: this.#bridge.redactor,
+        notes: this.#notes,
+      })
+      const body = async (): Promise<unknown> => campaign.run(context)
+      const running = traffic === null ? body() : (this.#bridge.traffic?.run(traffic, 'subject', body) ?? body())
+      const output = await untilAborted(running, this.#deadline.signal)
+      // Before redaction: two outputs that differ in a secret alone are different outputs.
+      const { digest } = describeOutput(output)
+      const shown = this.#bridge.redactor.json(output) as Json
+      return { subject: { kind: 'output', output: { ...describeOutput(shown), digest } }, output }
+    } catch (thrown) {
+      const classified = classifyThrow({
+        thrown,
+        deadlineHit: this.#deadline.hit,
+        aborted: this.#deadline.signal.aborted && !this.#deadline.hit,
+        waitedMs: 0,
+        readings: [],
+        cell: `${campaign.plan.campaignId} > ${cellName(this.#cell)}`,
+        timeoutMs: campaign.plan.timeoutMs,
+      })
+      if (classified.red) this.#red ??= thrown
+      return { subject: classified.outcome, output: undefined }
+    }
+  }
+
+  async #score(traffic: CellTraffic | null, outcome: { subject: SubjectOutcome; output: unknown }): Promise<Scoring> {
+    if (outcome.subject.kind !== 'output') return { scores: {}, bug: null }
+    const { scorers } = this.#registered.campaign
+    const body = (): Promise<Scoring> =>
+      scoreOutput({
+        scorers,
+        cell: this.#cell,
+        variant: this.#variant,
+        scenario: this.#scenario,
+        output: outcome.output,
+        fetch: traffic?.fetch ?? globalThis.fetch,
+        deadline: this.#deadline,
+        redactor: this.#bridge.redactor,
+      })
+    const scoring = await (traffic === null || this.#bridge.traffic === null
+      ? body()
+      : this.#bridge.traffic.run(traffic, 'judge', body))
+    this.#red ??= scoring.bug
+    return scoring
+  }
+
+  #record(
+    outcome: SubjectOutcome,
+    scoring: Scoring,
+    calls: readonly CellCall[],
+    closed: CellTrafficResult | null,
+    traffic: CellTraffic | null,
+    secrets: readonly string[],
+  ): RunRecord {
+    const { campaign } = this.#registered
+    const { plan } = campaign
+    const issues = checkCell({ plan, calls, outcome, closed, lateCalls: traffic?.lateCalls() ?? 0, secrets }, campaign.integrity)
+    return buildRecord({
+      run: { ...this.#planned.run, fingerprint: this.#planned.fingerprint },
+      plan,
+      cell: this.#cell,
+      outcome,
+      scores: scoring.scores,
+      calls,
+      issues,
+      attempts: this.#lease.attempt,
+      startedAt: this.#startedAt.toISOString(),
+      queueMs: this.#lease.queueMs,
+      wallMs: performance.now() - this.#started,
+      metrics: this.#notes.metrics,
+      tags: this.#notes.tags,
+      ...(this.#notes.profile === null ? {} : { agentProfile: this.#notes.profile }),
+    })
+  }
+
+  #errorAtSite(name: string, message: string): Error {
+    const error = new Error(message)
+    error.name = name
+    error.stack = `${name}: ${message}\n${this.#registered.site}`
+    return error
+  }
+}
+
+/** Only such a cell updates its recording. */
+function isClean(record: RunRecord, red: unknown): boolean {
+  return red === null && (record.status === 'scored' || record.status === 'task_fail') && record.failure?.class !== 'timeout'
+}
+
+function callsOf(closed: CellTrafficResult | null): CellCall[] {
+  if (closed === null) return []
+  return closed.exchanges.map((exchange) => {
+    const reading = readExchange(exchange)
+    const { role, source, startedAt, totalMs, retried } = exchange
+    const cost = reading === null || source === 'mocked' ? null : priceExchange(reading, new Date(startedAt))
+    return { role, source, startedAt, totalMs, retried, reading, cost }
+  })
+}
+
+function captureMessage(record: RunRecord): string {
+  return record.integrity.issues
+    .filter((issue) => issue.severity === 'error')
+    .map((issue) => `${issue.code}: ${issue.message}`)
+    .join('\n')
+}
+
+function reasonOf(record: RunRecord): string {
+  if (record.failure !== null) return record.failure.message ?? record.failure.mode ?? record.failure.class
+  const failed = Object.entries(record.scores).find(([, score]) => score.error !== undefined)
+  return failed === undefined ? (record.reason ?? 'no reason was given') : `${failed[0]}: ${failed[1].error}`
+}

@@ -1,0 +1,73 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createBirpc } from 'birpc'
+import { init, runBaseTests, setupEnvironment } from 'vitest/worker'
+import { createRedactor } from '../../core/traffic/redact.ts'
+import { batchedChannel } from '../channel.ts'
+import type { MainFunctions, WorkerFunctions } from '../control.ts'
+import type { WorkerTask } from '../pool/host.ts'
+import { installTraffic } from '../replay/install.ts'
+import { setBridge, type WorkerBridge } from './bridge.ts'
+
+/**
+ * The Tinypool task of one worker: runs Vitest's own worker over a port and resolves when Vitest stops it. Interception
+ * is applied here, before any module of the user is loaded.
+ */
+export default async function worker({ vitest, control: controlPort, settings }: WorkerTask): Promise<void> {
+  let stop = (): void => {}
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve
+  })
+  const aborts: WorkerBridge['aborts'] = new Map()
+  const channel = controlPort === null ? null : batchedChannel(controlPort)
+  const control =
+    channel === null
+      ? null
+      : createBirpc<MainFunctions, WorkerFunctions>(
+          {
+            abort(cellIds, reason) {
+              for (const cellId of cellIds === 'all' ? [...aborts.keys()] : cellIds) aborts.get(cellId)?.(reason)
+            },
+          },
+          { ...channel, eventNames: ['permitDone', 'problem'], timeout: -1 },
+        )
+  const traffic =
+    control === null
+      ? null
+      : installTraffic(settings, {
+          admitted: (cellId, attempt, lane) => control.admitted(cellId, attempt, lane),
+          permit: (cellId, lane) => control.permit(cellId, lane),
+          // A message that cannot be sent any more means the run is over; the main process accounts for it.
+          permitDone: (permitId) => void control.permitDone(permitId).catch(() => {}),
+          unattributed: ({ method, url }) =>
+            void control
+              .problem(null, 'unattributed_call', `${method} ${url} was called outside every cell`)
+              .catch(() => {}),
+        })
+  setBridge({
+    settings,
+    control,
+    traffic,
+    campaigns: [],
+    bindings: new WeakMap(),
+    file: null,
+    cancelled: false,
+    aborts,
+    cellContext: new AsyncLocalStorage(),
+    uncaught: new Map(),
+    redactor: createRedactor({ env: process.env }),
+  })
+  init({
+    post: (response) => vitest.postMessage(response),
+    on: (callback) => vitest.on('message', callback),
+    off: (callback) => vitest.off('message', callback),
+    setup: setupEnvironment,
+    runTests: (state, traces) => runBaseTests('run', state, traces),
+    collectTests: (state, traces) => runBaseTests('collect', state, traces),
+    teardown: () => stop(),
+  })
+  await stopped
+  traffic?.dispose()
+  control?.$close()
+  channel?.close()
+  vitest.close()
+}

@@ -1,0 +1,64 @@
+import { relative, sep } from 'node:path'
+import { describe, type TestContext, test } from 'vitest'
+import { cellName, cellsOf } from '../../core/campaign/cells.ts'
+import type { CampaignDefinition } from '../../core/campaign/definition.ts'
+import { loadDefinition } from '../../core/campaign/load.ts'
+import { type RegisteredCampaign, requireBridge, type WorkerBridge } from './bridge.ts'
+import { type CallSite, callSite } from './call-site.ts'
+import { runCell } from './cell.ts'
+import { showVerdict } from './gate.ts'
+
+type Register = <Variant extends object, Scenario extends object, Output>(
+  id: string,
+  definition: CampaignDefinition<Variant, Scenario, Output>,
+) => void
+
+/**
+ * Declares a campaign: variants × scenarios × seeds, how to run one, how to score it, how to decide.
+ *
+ * Registers one concurrent Vitest test per cell, `<id> > <variant> > <scenario> > seed <n>`, and a last test `gate`
+ * (`coverage` where no gate is declared). `evalCampaign.only` and `.skip` work like Vitest's.
+ *
+ * @param id unique in the project, at most 200 code units, no control characters
+ * @throws Error outside the campaign pool; every other mistake in the definition fails the file at collection, naming
+ *   the campaign, the option and what to do
+ */
+export interface EvalCampaign extends Register {
+  readonly only: Register
+  readonly skip: Register
+}
+
+export const evalCampaign: EvalCampaign = Object.assign(registrar('run'), {
+  only: registrar('only'),
+  skip: registrar('skip'),
+})
+
+function registrar(mode: 'run' | 'only' | 'skip'): Register {
+  const register: Register = (id, definition) => {
+    const bridge = requireBridge('evalCampaign()')
+    const site = callSite(bridge.file, register)
+    const suite = mode === 'only' ? describe.only : mode === 'skip' ? describe.skip : describe
+    suite(String(id), () => collect(bridge, id, definition, site, mode === 'skip'))
+  }
+  return register
+}
+
+async function collect<Variant extends object, Scenario extends object, Output>(
+  bridge: WorkerBridge,
+  id: string,
+  definition: CampaignDefinition<Variant, Scenario, Output>,
+  site: CallSite,
+  skip: boolean,
+): Promise<void> {
+  const file = relative(bridge.settings.root, bridge.file ?? '').split(sep).join('/')
+  const campaign = await loadDefinition(id, definition, { file, line: site.line }, bridge.settings)
+  const cells = cellsOf(campaign.plan)
+  const registered: RegisteredCampaign = { campaign, cells, skip, site: site.stack, planned: null, refused: null }
+  bridge.campaigns.push(registered)
+  for (const cell of cells) {
+    test.concurrent(cellName(cell), (context: TestContext) => runCell(bridge, registered, cell, context))
+  }
+  test(campaign.plan.gate === null ? 'coverage' : 'gate', (context: TestContext) =>
+    showVerdict(bridge, registered, context),
+  )
+}

@@ -1,0 +1,63 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Json } from '../../core/campaign/canonical-json.ts'
+import type { RunContext } from '../../core/campaign/definition.ts'
+import type { Payload } from '../../core/campaign/listing.ts'
+import type { PlannedCell } from '../../core/campaign/plan.ts'
+import { TaskFailure } from '../../core/record/task-failure.ts'
+import type { Redactor } from '../../core/traffic/redact.ts'
+import { writeAtomic } from '../pool/atomic-file.ts'
+import { pathSegment } from '../replay/disk.ts'
+
+/** What `run` says about its cell beside the output. */
+export interface Notes {
+  readonly metrics: Record<string, number>
+  readonly tags: Record<string, string>
+  profile: Json | null
+}
+
+export interface SubjectOptions {
+  readonly cell: PlannedCell
+  readonly variant: Payload
+  readonly scenario: Payload
+  readonly signal: AbortSignal
+  readonly fetch: typeof globalThis.fetch
+  readonly runDir: string
+  readonly redactor: Redactor
+  readonly notes: Notes
+}
+
+/** The context that `run` gets. */
+export function subjectContext(options: SubjectOptions): RunContext<Payload, Payload> {
+  const { cell, notes, redactor } = options
+  return {
+    variant: options.variant as Payload & { readonly id: string },
+    scenario: options.scenario as Payload & { readonly id: string },
+    seed: cell.seed,
+    signal: options.signal,
+    cellId: cell.cellId,
+    fetch: options.fetch,
+    metric(name, value) {
+      if (!Number.isFinite(value)) {
+        throw new TypeError(`metric ${JSON.stringify(name)} is ${value}; a metric is a finite number`)
+      }
+      notes.metrics[name] = value
+    },
+    tag(name, value) {
+      notes.tags[name] = redactor.text(String(value)).text
+    },
+    async artifact(name, data) {
+      const folder = join(options.runDir, 'artifacts', cell.cellId)
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const path = join(folder, pathSegment(name))
+      await writeAtomic(path, typeof data === 'string' ? redactor.text(data).text : data)
+      return path
+    },
+    fail(reason) {
+      throw new TaskFailure(reason)
+    },
+    profile(profile) {
+      notes.profile = redactor.json(profile) as Json
+    },
+  }
+}
