@@ -5,13 +5,14 @@ import type { LeaseRequest } from './events.ts'
  * ends early measured every variant equally. It is read off the data alone; the cell id settles ties, never arrival.
  */
 export function compareRank(a: LeaseRequest, b: LeaseRequest): number {
-  const [seedA, scenarioA, variantA, campaignA] = a.rank
-  const [seedB, scenarioB, variantB, campaignB] = b.rank
+  const left = a.rank
+  const right = b.rank
+  // By index, not by destructuring: this runs some 30 times per cell.
   return (
-    seedA - seedB ||
-    scenarioA - scenarioB ||
-    variantA - variantB ||
-    compareText(campaignA, campaignB) ||
+    left[0] - right[0] ||
+    left[1] - right[1] ||
+    left[2] - right[2] ||
+    compareText(left[3], right[3]) ||
     compareText(a.cellId, b.cellId)
   )
 }
