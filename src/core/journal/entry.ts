@@ -56,7 +56,8 @@ const problem = z.strictObject({
 const verdict = z.strictObject({
   kind: z.literal('verdict'),
   campaignId: z.string(),
-  outcome: z.enum(OUTCOMES),
+  /** Null where the campaign declares no gate. */
+  outcome: z.enum(OUTCOMES).nullable(),
   word: z.enum(['PASS', 'FAIL', 'NO VERDICT']),
   reportDigest: z.string(),
 })

@@ -3,7 +3,7 @@ import { loadEnv } from 'vite'
 import type { TestProject } from 'vitest/node'
 import type { WorkerSettings } from '../control.ts'
 import type { ResolvedOptions } from '../options.ts'
-import { placeholderKeys } from '../replay/keys.ts'
+import { PLACEHOLDER_KEY, placeholderKeys } from '../replay/keys.ts'
 import { viteModules } from './code-digest.ts'
 import type { ControlServer } from './control-server.ts'
 import { createHost, type Host } from './host.ts'
@@ -61,11 +61,11 @@ export class ProjectRuns {
     const merged = this.#environment(env)
     const placeholders = placeholderKeys(merged)
     this.#host ??= createHost({
-      env: { ...merged, ...placeholders },
+      env: { ...merged, ...Object.fromEntries(placeholders.map((name) => [name, PLACEHOLDER_KEY])) },
       execArgv,
       maxWorkers: Number(this.project.config.maxWorkers) || 1,
     })
-    return { host: this.#host, placeholders: Object.keys(placeholders) }
+    return { host: this.#host, placeholders }
   }
 
   settings(run: Run | null, placeholders: readonly string[]): WorkerSettings {

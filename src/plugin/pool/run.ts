@@ -103,7 +103,7 @@ export class Run {
       for (const cellId of state.cells.keys()) this.#cellCampaign.set(cellId, state)
       fingerprints[plan.campaignId] = state.fingerprint
       this.tally.planned += state.plannedHere
-      this.#lazily(this.#journal.append({ kind: 'plan', plan, fingerprint: state.fingerprint, selection, skipped }))
+      this.#journal.appendLazy({ kind: 'plan', plan, fingerprint: state.fingerprint, selection, skipped })
     }
     return { run: this.facts, fingerprints, refused }
   }
@@ -151,7 +151,7 @@ export class Run {
     const state = campaignId === null ? undefined : this.#campaigns.get(campaignId)
     if (state !== undefined) state.problems.push({ code, text })
     else this.#problems.push(text)
-    this.#lazily(this.#journal.append({ kind: 'problem', campaignId, code, text }))
+    this.#journal.appendLazy({ kind: 'problem', campaignId, code, text })
   }
 
   async verdict(campaignId: string): Promise<VerdictReply> {
@@ -277,10 +277,6 @@ export class Run {
       this.#fail(error)
       throw error
     }
-  }
-
-  #lazily(write: Promise<void>): void {
-    write.catch((error: unknown) => this.#fail(error))
   }
 
   #fail(error: unknown): void {

@@ -1,4 +1,5 @@
 import type { CellCoordinates } from '../../core/campaign/identity.ts'
+import type { LooseRequest } from '../../core/integrity/check.ts'
 import type { CallRole, Exchange } from '../../core/traffic/exchange.ts'
 
 /** How the recorder reaches the main process. */
@@ -39,17 +40,16 @@ export interface ReplayMiss {
 export interface CellTrafficResult {
   readonly exchanges: readonly Exchange[]
   readonly misses: readonly ReplayMiss[]
-  /** Recorded and never asked for: `METHOD url`. */
-  readonly unused: readonly string[]
-  /** Requests to origins outside `routes`. */
-  readonly refusedRoutes: readonly string[]
+  /** Begun, and unfinished when the cell was closed. */
+  readonly open: readonly LooseRequest[]
+  /** Recorded and never asked for. */
+  readonly unused: readonly LooseRequest[]
   /** Sum of the waits for permits, milliseconds: the deadline stood still meanwhile. */
   readonly waitedMs: number
   /** ISO instant at which the recording that was served was made. */
   readonly recordedAt: string | null
   /** Placeholder keys that tried to go live: names of the environment variables. */
   readonly missingKeys: readonly string[]
-  readonly canaryHits: readonly string[]
 }
 
 /** The traffic of one cell, from its first call to its settlement. */
@@ -69,8 +69,8 @@ export interface CellTraffic {
    * was written.
    */
   save(): Promise<readonly string[]>
-  /** Calls refused because they came after close(). */
-  lateCalls(): number
+  /** Calls refused because they came after close() or after the deadline. */
+  late(): readonly LooseRequest[]
 }
 
 /** Interception of a whole worker thread. */

@@ -3,13 +3,14 @@ import type { Json } from '../../core/campaign/canonical-json.ts'
 import { cellName } from '../../core/campaign/cells.ts'
 import type { Payload } from '../../core/campaign/listing.ts'
 import type { PlannedCell } from '../../core/campaign/plan.ts'
-import { checkCell } from '../../core/integrity/check.ts'
+import { type CheckedCall, checkCell } from '../../core/integrity/check.ts'
 import { buildRecord, type SubjectOutcome } from '../../core/record/build.ts'
-import type { CellCall } from '../../core/record/calls.ts'
 import { classifyThrow } from '../../core/record/classify.ts'
 import { priceExchange } from '../../core/record/cost.ts'
+import type { Failure } from '../../core/record/failure.ts'
 import { describeOutput } from '../../core/record/output.ts'
 import type { RunRecord } from '../../core/record/record.ts'
+import type { CallRole } from '../../core/traffic/exchange.ts'
 import { readExchange } from '../../core/traffic/wire/read.ts'
 import type { CellTraffic, CellTrafficResult } from '../replay/traffic.ts'
 import type { GrantedLease, RegisteredCampaign, WorkerBridge } from './bridge.ts'
@@ -46,6 +47,19 @@ export async function runCell(
   execution.show(context, record)
 }
 
+type Attempt =
+  | { readonly kind: 'returned'; readonly output: unknown; readonly kept: Json; readonly outcome: SubjectOutcome }
+  | { readonly kind: 'threw'; readonly thrown: unknown }
+
+interface Facts {
+  readonly outcome: SubjectOutcome
+  readonly scoring: Scoring
+  readonly calls: readonly CheckedCall[]
+  readonly closed: CellTrafficResult | null
+}
+
+const NO_SCORING: Scoring = { scores: {}, bug: null }
+
 /** One cell in flight. */
 class Execution {
   readonly #bridge: WorkerBridge
@@ -75,8 +89,8 @@ class Execution {
     this.#lease = lease
     this.#planned = planned
     this.#deadline = new Deadline(registered.campaign.plan.timeoutMs)
-    this.#variant = registered.campaign.variants.get(cell.variant.id) ?? {}
-    this.#scenario = registered.campaign.scenarios.get(cell.scenario.id) ?? {}
+    this.#variant = registered.campaign.variants.get(cell.variant.id) ?? { id: cell.variant.id }
+    this.#scenario = registered.campaign.scenarios.get(cell.scenario.id) ?? { id: cell.scenario.id }
   }
 
   async run(): Promise<RunRecord> {
@@ -107,14 +121,17 @@ class Execution {
 
   async #execute(): Promise<RunRecord> {
     const traffic = await this.#openTraffic()
-    const outcome = await this.#runSubject(traffic)
-    const scoring = await this.#score(traffic, outcome)
+    const attempt = await this.#runSubject(traffic)
+    const scoring = attempt.kind === 'returned' ? await this.#scoreKept(traffic, attempt.output, attempt.kept) : NO_SCORING
+    this.#red ??= scoring.bug
     const closed = traffic === null ? null : await traffic.close(CLOSE_GRACE_MS)
     const calls = callsOf(closed)
-    let record = this.#record(outcome.subject, scoring, calls, closed, traffic, [])
+    const outcome = attempt.kind === 'returned' ? attempt.outcome : this.#classify(attempt.thrown, calls, closed)
+    const facts: Facts = { outcome, scoring, calls, closed }
+    let record = this.#record(facts, traffic, [])
     if (traffic !== null && isClean(record, this.#red)) {
       const secrets = await traffic.save()
-      if (secrets.length > 0) record = this.#record(outcome.subject, scoring, calls, closed, traffic, secrets)
+      if (secrets.length > 0) record = this.#record(facts, traffic, secrets)
     }
     await this.#bridge.control?.settled(record)
     return record
@@ -145,73 +162,111 @@ class Execution {
     return traffic
   }
 
-  async #runSubject(traffic: CellTraffic | null): Promise<{ subject: SubjectOutcome; output: unknown }> {
+  async #runSubject(traffic: CellTraffic | null): Promise<Attempt> {
     const { campaign } = this.#registered
+    const { signal } = this.#deadline
     try {
       const context = subjectContext({
         cell: this.#cell,
         variant: this.#variant,
         scenario: this.#scenario,
-        signal: this.#deadline.signal,
+        signal,
         fetch: traffic?.fetch ?? globalThis.fetch,
         runDir: this.#bridge.settings.runDir,
         redactor: this.#bridge.redactor,
         notes: this.#notes,
       })
-      const body = async (): Promise<unknown> => campaign.run(context)
-      const running = traffic === null ? body() : (this.#bridge.traffic?.run(traffic, 'subject', body) ?? body())
-      const output = await untilAborted(running, this.#deadline.signal)
-      // Before redaction: two outputs that differ in a secret alone are different outputs.
+      const output = await untilAborted(
+        this.#inTraffic(traffic, 'subject', async () => campaign.run(context)),
+        signal,
+      )
+      // Digested before redaction: two outputs that differ in a secret alone are different outputs.
       const { digest } = describeOutput(output)
-      const shown = this.#bridge.redactor.json(output) as Json
-      return { subject: { kind: 'output', output: { ...describeOutput(shown), digest } }, output }
+      const kept = this.#bridge.redactor.json(output as Json).value
+      const shown = describeOutput(kept)
+      return { kind: 'returned', output, kept, outcome: { kind: 'output', output: { ...shown, digest } } }
     } catch (thrown) {
-      const classified = classifyThrow({
-        thrown,
-        deadlineHit: this.#deadline.hit,
-        aborted: this.#deadline.signal.aborted && !this.#deadline.hit,
-        waitedMs: 0,
-        readings: [],
-        cell: `${campaign.plan.campaignId} > ${cellName(this.#cell)}`,
-        timeoutMs: campaign.plan.timeoutMs,
-      })
-      if (classified.red) this.#red ??= thrown
-      return { subject: classified.outcome, output: undefined }
+      return { kind: 'threw', thrown }
     }
   }
 
-  async #score(traffic: CellTraffic | null, outcome: { subject: SubjectOutcome; output: unknown }): Promise<Scoring> {
-    if (outcome.subject.kind !== 'output') return { scores: {}, bug: null }
-    const { scorers } = this.#registered.campaign
-    const body = (): Promise<Scoring> =>
-      scoreOutput({
-        scorers,
-        cell: this.#cell,
-        variant: this.#variant,
-        scenario: this.#scenario,
-        output: outcome.output,
-        fetch: traffic?.fetch ?? globalThis.fetch,
-        deadline: this.#deadline,
-        redactor: this.#bridge.redactor,
-      })
-    const scoring = await (traffic === null || this.#bridge.traffic === null
-      ? body()
-      : this.#bridge.traffic.run(traffic, 'judge', body))
-    this.#red ??= scoring.bug
+  /** The output is journalled before anything that may fail or cost money judges it. */
+  async #scoreKept(traffic: CellTraffic | null, output: unknown, kept: Json): Promise<Scoring> {
+    const { control } = this.#bridge
+    const keep = async (): Promise<void> => control?.subjectSettled(this.#cell.cellId, this.#lease.attempt, kept)
+    if (this.#registered.campaign.plan.scorers.some((scorer) => scorer.role !== 'code' || scorer.lane !== null)) {
+      await keep()
+      return this.#score(traffic, output)
+    }
+    // Scorers that are done in one turn are journalled with the record itself, a moment later.
+    const slow = setImmediate(() => {
+      // A journal that cannot be written rejects the record too, and there the cell fails.
+      keep().catch(() => {})
+    })
+    const scoring = await this.#score(traffic, output)
+    clearImmediate(slow)
     return scoring
   }
 
-  #record(
-    outcome: SubjectOutcome,
-    scoring: Scoring,
-    calls: readonly CellCall[],
-    closed: CellTrafficResult | null,
-    traffic: CellTraffic | null,
-    secrets: readonly string[],
-  ): RunRecord {
+  #score(traffic: CellTraffic | null, output: unknown): Promise<Scoring> {
+    return this.#inTraffic(traffic, 'judge', () =>
+      scoreOutput({
+        scorers: this.#registered.campaign.scorers,
+        cell: this.#cell,
+        variant: this.#variant,
+        scenario: this.#scenario,
+        output,
+        fetch: traffic?.fetch ?? globalThis.fetch,
+        deadline: this.#deadline,
+        redactor: this.#bridge.redactor,
+      }),
+    )
+  }
+
+  #inTraffic<T>(traffic: CellTraffic | null, role: CallRole, body: () => Promise<T>): Promise<T> {
+    return traffic === null || this.#bridge.traffic === null ? body() : this.#bridge.traffic.run(traffic, role, body)
+  }
+
+  #classify(thrown: unknown, calls: readonly CheckedCall[], closed: CellTrafficResult | null): SubjectOutcome {
+    const verdict = classifyThrow({
+      thrown,
+      endedBy: this.#deadline.hit ? 'deadline' : this.#deadline.signal.aborted ? 'shutdown' : null,
+      deadlineMs: this.#registered.campaign.plan.timeoutMs,
+      waitedMs: closed?.waitedMs ?? 0,
+      calls: calls.filter((call) => call.role === 'subject'),
+    })
+    if (verdict.red) this.#red ??= thrown
+    const { status, reason, failure } = verdict
+    return { kind: 'failed', status, ...(reason === undefined ? {} : { reason }), failure: this.#redactFailure(failure) }
+  }
+
+  #redactFailure(failure: Failure): Failure {
+    return failure.message === undefined
+      ? failure
+      : { ...failure, message: this.#bridge.redactor.text(failure.message).text }
+  }
+
+  #record(facts: Facts, traffic: CellTraffic | null, secrets: readonly string[]): RunRecord {
     const { campaign } = this.#registered
     const { plan } = campaign
-    const issues = checkCell({ plan, calls, outcome, closed, lateCalls: traffic?.lateCalls() ?? 0, secrets }, campaign.integrity)
+    const { outcome, scoring, calls, closed } = facts
+    const canary = this.#scenario.canary
+    const issues = checkCell(
+      {
+        capture: traffic === null ? 'off' : 'on',
+        subject: outcome.kind === 'output' ? 'output' : 'failed',
+        calls,
+        open: closed?.open ?? [],
+        late: traffic?.late() ?? [],
+        misses: closed?.misses.map((miss) => miss.message) ?? [],
+        unused: closed?.unused ?? [],
+        secrets,
+        routes: campaign.routes,
+        canary: typeof canary === 'string' ? canary : null,
+        output: outcome.kind === 'output' ? outcome.output.preview : null,
+      },
+      campaign.integrity,
+    )
     return buildRecord({
       run: { ...this.#planned.run, fingerprint: this.#planned.fingerprint },
       plan,
@@ -243,13 +298,12 @@ function isClean(record: RunRecord, red: unknown): boolean {
   return red === null && (record.status === 'scored' || record.status === 'task_fail') && record.failure?.class !== 'timeout'
 }
 
-function callsOf(closed: CellTrafficResult | null): CellCall[] {
+function callsOf(closed: CellTrafficResult | null): CheckedCall[] {
   if (closed === null) return []
   return closed.exchanges.map((exchange) => {
     const reading = readExchange(exchange)
-    const { role, source, startedAt, totalMs, retried } = exchange
-    const cost = reading === null || source === 'mocked' ? null : priceExchange(reading, new Date(startedAt))
-    return { role, source, startedAt, totalMs, retried, reading, cost }
+    const billed = reading !== null && exchange.source !== 'mocked'
+    return { ...exchange, reading, cost: billed ? priceExchange(reading, new Date(exchange.startedAt)) : null }
   })
 }
 

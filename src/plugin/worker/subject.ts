@@ -57,7 +57,7 @@ export function subjectContext(options: SubjectOptions): RunContext<Payload, Pay
       throw new TaskFailure(reason)
     },
     profile(profile) {
-      notes.profile = redactor.json(profile) as Json
+      notes.profile = redactor.json(profile).value
     },
   }
 }
