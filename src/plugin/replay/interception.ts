@@ -81,9 +81,10 @@ function takeOver(
       if (answer.kind === 'fault') {
         event.controller.errorWith(clientError(call, answer))
       } else {
+        const response = responseOf(answer)
         // The engine gives its Response the URL of the request: after a redirect that is the last hop's.
         if (answer.redirected) Object.defineProperty(event.request, 'url', { value: answer.url })
-        event.controller.respondWith(responseOf(answer))
+        event.controller.respondWith(response)
       }
     } finally {
       answering = false
@@ -114,7 +115,8 @@ function takeOver(
     await carry()
   }
 
-  emitter.listeners = (event) => (event === 'request' && !disposed ? [first, ...listeners(event), last] : listeners(event))
+  emitter.listeners = (event) =>
+    event === 'request' && !disposed ? [first, ...listeners(event), last] : listeners(event)
   // With a `response` listener the engine hands out one branch of a tee and the other stays unread: an SDK that cancels
   // the body of a 429 before its retry then waits for ever. Our own answers are never cloned.
   emitter.listenerCount = (event) => (event === 'response' && answering ? 0 : listenerCount(event))
@@ -153,7 +155,10 @@ function callOf(request: Request, client: 'fetch' | 'http', shared: boolean): Ca
 function closedSignal(raw: ClientRequest): AbortSignal {
   const controller = new AbortController()
   raw.once('close', () => {
-    if (raw.res === undefined || raw.res === null || !raw.res.complete) controller.abort(new DOMException('The request was closed', 'AbortError'))
+    // Not a 'response' listener: with one more of those node would no longer drain a response that nobody reads.
+    const response: unknown = Reflect.get(raw, 'res')
+    const whole = typeof response === 'object' && response !== null && Reflect.get(response, 'complete') === true
+    if (!whole) controller.abort(new DOMException('The request was closed', 'AbortError'))
   })
   return controller.signal
 }

@@ -1,5 +1,4 @@
-/** What stands for a provider key that is not set: SDKs refuse to be built without one, and replay needs none. */
-export const PLACEHOLDER_KEY = 'vitest-campaign-placeholder-key'
+import { PLACEHOLDER_KEY } from '../../core/traffic/redact.ts'
 
 interface KeyVariables {
   /** Given the placeholder when neither they nor `unless` are set. */
@@ -42,7 +41,7 @@ const PROVIDER_KEYS: readonly KeyVariables[] = [
 ]
 
 /**
- * Names of the provider keys that are to be given {@link PLACEHOLDER_KEY}: those that are unset or empty, where no other
+ * Names of the provider keys that are to be given `PLACEHOLDER_KEY`: those that are unset or empty, where no other
  * credential of the same SDK is set.
  */
 export function placeholderKeys(env: { readonly [name: string]: string | undefined }): readonly string[] {
@@ -67,7 +66,8 @@ export function placeholdersIn(
     request.headers.some(([name, value]) => value.includes(PLACEHOLDER_KEY) || isBasicPlaceholder(name, value))
   if (!carries) return []
   const { hostname } = new URL(request.url)
-  const own = PROVIDER_KEYS.find(({ hosts }) => hosts.test(hostname))?.fill.filter((name) => filled.includes(name)) ?? []
+  const own =
+    PROVIDER_KEYS.find(({ hosts }) => hosts.test(hostname))?.fill.filter((name) => filled.includes(name)) ?? []
   if (own.length > 0) return own
   return filled.length > 0 ? filled : [PLACEHOLDER_KEY]
 }

@@ -16,7 +16,9 @@ export function originsOf(origins: readonly string[], option: string): Origins {
   const urls = origins.map((text) => {
     const url = URL.canParse(text) ? new URL(text) : null
     if (url === null || url.hostname === '' || url.search !== '' || url.hash !== '' || !/^\/?$/.test(url.pathname)) {
-      throw new TypeError(`\`${option}\` holds "${text}", which is no origin. Write it as "https://host" or "http://host:port".`)
+      throw new TypeError(
+        `\`${option}\` holds "${text}", which is no origin. Write it as "https://host" or "http://host:port".`,
+      )
     }
     return { protocol: url.protocol, host: url.hostname, port: portOf(url) }
   })

@@ -1,0 +1,86 @@
+import { constants } from 'node:fs'
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RecordingPlace } from './path.ts'
+
+/**
+ * The text of the recording, or null where there is none.
+ *
+ * @throws Error when the file, or a folder on the way to it, is a symbolic link
+ */
+export async function readRecording(place: RecordingPlace): Promise<string | null> {
+  const folder = await descend(place, false)
+  if (folder === null) return null
+  const path = join(folder, place.file)
+  if (!(await isThere(path, 'file'))) return null
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    return await handle.readFile('utf8')
+  } finally {
+    await handle.close()
+  }
+}
+
+let temporary = 0
+
+/** Puts the recording into place whole, or not at all: temp file, fsync, rename; mode 0600. */
+export async function writeRecording(place: RecordingPlace, text: string): Promise<void> {
+  const folder = (await descend(place, true)) ?? place.base
+  const path = join(folder, place.file)
+  await isThere(path, 'file')
+  const temp = join(folder, `.${place.file}.${process.pid}-${temporary++}.tmp`)
+  try {
+    const handle = await open(
+      temp,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+      0o600,
+    )
+    try {
+      await handle.writeFile(text)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(temp, path)
+  } catch (error) {
+    await rm(temp, { force: true })
+    throw error
+  }
+}
+
+/** Removes a recording that is no longer true: its cell was recorded again and made no call. */
+export async function removeRecording(place: RecordingPlace): Promise<void> {
+  const folder = await descend(place, false)
+  if (folder !== null) await rm(join(folder, place.file), { force: true })
+}
+
+/** The innermost folder, every step of the way a real folder; null where one is missing and not to be made. */
+async function descend({ base, folders }: RecordingPlace, make: boolean): Promise<string | null> {
+  let at = base
+  for (const folder of folders) {
+    at = join(at, folder)
+    if (await isThere(at, 'folder')) continue
+    if (!make) return null
+    // Another worker may make it at the same moment.
+    await mkdir(at, { recursive: true })
+    await isThere(at, 'folder')
+  }
+  return at
+}
+
+async function isThere(path: string, what: 'file' | 'folder'): Promise<boolean> {
+  const stats = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (stats === null) return false
+  if (stats.isSymbolicLink()) {
+    throw new Error(
+      `${path} is a symbolic link; recordings are only read and written through real folders. Remove the link.`,
+    )
+  }
+  if (what === 'file' ? !stats.isFile() : !stats.isDirectory()) {
+    throw new Error(`${path} is no ${what}; a recording belongs there. Move it away.`)
+  }
+  return true
+}

@@ -1,0 +1,48 @@
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** The raw capture of one attempt at a cell: one line per live exchange, appended when it ends. */
+export interface RawCapture {
+  append(line: string): void
+  /** Resolves when all lines are handed to the system. @throws the first error of writing, naming the file */
+  close(): Promise<void>
+}
+
+/** Nothing is created before the first line: most cells of a replayed run have none. */
+export function rawCapture(runDir: string, cellId: string, attempt: number): RawCapture {
+  const folder = join(runDir, 'raw')
+  const path = join(folder, `${cellId}.${attempt}.jsonl`)
+  let file: FileHandle | null = null
+  let failure: unknown = null
+  let tail: Promise<void> = Promise.resolve()
+  async function write(line: string): Promise<void> {
+    if (file === null) {
+      await mkdir(folder, { recursive: true })
+      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW
+      file = await open(path, flags, 0o600)
+    }
+    // One write per line: a process that dies leaves whole lines, and at most one torn at the end.
+    await file.appendFile(line)
+  }
+  return {
+    append(line) {
+      tail = tail
+        .then(() => (failure === null ? write(line) : undefined))
+        .catch((error: unknown) => {
+          failure ??= error
+        })
+    },
+    async close() {
+      await tail
+      await file?.close()
+      file = null
+      if (failure !== null) {
+        const why = failure instanceof Error ? failure.message : String(failure)
+        throw new Error(
+          `the raw capture ${path} could not be written: ${why}. Free the disk or its rights, and run again.`,
+        )
+      }
+    },
+  }
+}

@@ -1,0 +1,153 @@
+import type { Readable } from 'node:stream'
+import type { BodyEnd, StreamCut } from '../../core/traffic/exchange.ts'
+import { socketError } from './call.ts'
+import type { Clock } from './clock.ts'
+
+/** A body that has ended, one way or another. */
+export interface CapturedBody {
+  readonly bytes: Uint8Array
+  readonly cuts: readonly StreamCut[]
+  readonly end: BodyEnd
+}
+
+export interface TeeOptions {
+  readonly clock: Clock
+  /** Aborted when the client, or its cell, gives up. */
+  readonly signal: AbortSignal
+  /** Ends the connection the body comes from. */
+  readonly abort: () => void
+  /** Called once. */
+  readonly onEnd: (captured: CapturedBody) => void
+}
+
+/** Read ahead of the client: enough to see the end of a stream whose reader stopped at its last event. */
+const READ_AHEAD_BYTES = 64 * 1024
+
+/** Hands a live body on chunk by chunk, as it arrives, and keeps what it handed on. */
+export function tee(body: Readable, { clock, signal, abort, onEnd }: TeeOptions): ReadableStream<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  const cuts: StreamCut[] = []
+  let last = clock.now()
+  let ended = false
+  function end(how: BodyEnd): boolean {
+    if (ended) return false
+    ended = true
+    signal.removeEventListener('abort', onAbort)
+    onEnd({ bytes: Buffer.concat(chunks), cuts, end: how })
+    return true
+  }
+  let giveUp: (reason: unknown) => void = () => {}
+  const onAbort = () => giveUp(signal.reason)
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        giveUp = (reason) => {
+          if (!end({ kind: 'client-abort' })) return
+          abort()
+          controller.error(reason)
+        }
+        body.on('data', (chunk: Uint8Array) => {
+          if (ended) return
+          const at = clock.now()
+          cuts.push([chunk.byteLength, Math.round(at - last)])
+          last = at
+          chunks.push(chunk)
+          controller.enqueue(chunk)
+          if ((controller.desiredSize ?? 0) <= 0) body.pause()
+        })
+        body.on('end', () => {
+          if (end({ kind: 'complete' })) controller.close()
+        })
+        const broke = (error: unknown) => {
+          const { code, message } = describeBreak(error)
+          if (end({ kind: 'broken', code, message })) controller.error(new TypeError('terminated', { cause: error }))
+        }
+        body.on('error', broke)
+        // A stream may be destroyed without a word.
+        body.on('close', () => broke(socketError('ECONNRESET', 'the connection closed before the response ended')))
+        if (signal.aborted) onAbort()
+        else signal.addEventListener('abort', onAbort, { once: true })
+      },
+      pull() {
+        body.resume()
+      },
+      cancel() {
+        if (end({ kind: 'client-abort' })) abort()
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: READ_AHEAD_BYTES }),
+  )
+}
+
+function describeBreak(error: unknown): { code: string; message: string } {
+  const at = error instanceof Error ? error : new Error(String(error))
+  const cause = at.cause instanceof Error ? at.cause : at
+  const code = Reflect.get(at, 'code') ?? Reflect.get(cause, 'code')
+  return { code: typeof code === 'string' ? code : 'ERR_BODY', message: cause.message }
+}
+
+export interface PlaybackOptions {
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly end: BodyEnd
+  /** Called once, when the client has had everything or gave up. */
+  readonly onEnd: (end: BodyEnd) => void
+}
+
+/** A recorded body in its recorded chunks, as fast as the client reads them, ending as it ended then. */
+export function playback(
+  bytes: Uint8Array,
+  cuts: readonly StreamCut[],
+  { clock, signal, end, onEnd }: PlaybackOptions,
+): ReadableStream<Uint8Array> {
+  const sizes = cuts.length > 0 ? cuts.map(([size]) => size) : bytes.byteLength > 0 ? [bytes.byteLength] : []
+  let next = 0
+  let offset = 0
+  let over = false
+  function finish(how: BodyEnd): boolean {
+    if (over) return false
+    over = true
+    signal.removeEventListener('abort', onAbort)
+    onEnd(how)
+    return true
+  }
+  let giveUp: (reason: unknown) => void = () => {}
+  const onAbort = () => giveUp(signal.reason)
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        giveUp = (reason) => {
+          if (finish({ kind: 'client-abort' })) controller.error(reason)
+        }
+        if (signal.aborted) onAbort()
+        else signal.addEventListener('abort', onAbort, { once: true })
+      },
+      async pull(controller) {
+        // Between chunks the event loop turns: a long recording must not starve timers, aborts and other cells.
+        if (next > 0) await clock.turn()
+        if (over) return
+        const size = sizes[next++]
+        if (size !== undefined) {
+          // A copy: the client owns what it reads, and the recording may be served again.
+          controller.enqueue(bytes.slice(offset, offset + size))
+          offset += size
+        }
+        if (next < sizes.length) return
+        if (end.kind === 'complete') {
+          if (finish(end)) controller.close()
+          return
+        }
+        await clock.turn()
+        const error =
+          end.kind === 'broken'
+            ? socketError(end.code, end.message)
+            : socketError('ECONNRESET', 'the client gave this response up when it was recorded: no more of it is known')
+        if (finish(end)) controller.error(new TypeError('terminated', { cause: error }))
+      },
+      cancel() {
+        finish({ kind: 'client-abort' })
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
