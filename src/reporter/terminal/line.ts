@@ -1,0 +1,47 @@
+import { harmless } from '../inline.ts'
+import { cutEnd, textWidth } from './width.ts'
+
+/** Colour repeats what a word already says; without colour nothing is lost. */
+export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'strong'
+
+export interface Span {
+  readonly text: string
+  readonly tone?: Tone
+}
+
+export type Line = readonly Span[]
+
+const SGR: { readonly [tone in Tone]: readonly [on: string, off: string] } = {
+  good: ['\u001b[32m', '\u001b[39m'],
+  bad: ['\u001b[31m', '\u001b[39m'],
+  warn: ['\u001b[33m', '\u001b[39m'],
+  quiet: ['\u001b[2m', '\u001b[22m'],
+  strong: ['\u001b[1m', '\u001b[22m'],
+}
+
+export function plain(text: string): Line {
+  return [{ text }]
+}
+
+export function lineWidth(line: Line): number {
+  return textWidth(line.map((span) => span.text).join(''))
+}
+
+export interface Sheet {
+  readonly width: number
+  readonly color: boolean
+  readonly ellipsis: string
+}
+
+/** The text of a line: harmless to CI runners, never wider than the sheet. */
+export function print(line: Line, sheet: Sheet): string {
+  const text = line.map((span) => span.text).join('')
+  const safe = harmless(text)
+  const fits = textWidth(safe) <= sheet.width
+  if (safe !== text || !fits) return (fits ? safe : cutEnd(safe, sheet.width, sheet.ellipsis)).trimEnd()
+  if (!sheet.color) return text.trimEnd()
+  return line
+    .map(({ text: part, tone }) => (tone === undefined ? part : SGR[tone][0] + part + SGR[tone][1]))
+    .join('')
+    .trimEnd()
+}

@@ -1,0 +1,151 @@
+import type { CampaignReport, RefusalCode, VariantSummary } from '../../core/report/report.ts'
+import { inline } from '../inline.ts'
+import {
+  dollars,
+  duration,
+  interval,
+  percent,
+  plural,
+  REFUSAL_WORDS,
+  type Scale,
+  TYPED,
+  tokenPair,
+} from '../numbers.ts'
+import { measured } from '../sentences.ts'
+import type { Line, Span } from './line.ts'
+import { type Column, table, tableWidth } from './table.ts'
+
+interface Field {
+  readonly title: string
+  readonly noun: string
+  readonly column: Column
+  /** Text, or why there is none. */
+  readonly of: (variant: VariantSummary) => string | { readonly refused: RefusalCode | undefined }
+}
+
+export interface VariantsTable {
+  readonly head: Line
+  readonly rows: readonly Line[]
+  /** Sentences below the table: what is unknown and why, where numbers come from. */
+  readonly notes: readonly string[]
+}
+
+/** One row per variant: mean with interval, pass rate, cost, latency, tokens. */
+export function variantsTable(report: CampaignReport, scale: Scale, width: number, ellipsis: string): VariantsTable {
+  const level = report.variants[0]?.mean.level ?? 0.95
+  let fields: Field[] = [
+    {
+      title: `mean [${Math.round(level * 100)} % CI]`,
+      noun: 'mean',
+      column: { align: 'right' },
+      of: ({ mean }) => {
+        if (mean.est === null) return { refused: mean.refused }
+        const range = interval(mean, scale.value)
+        return `${scale.value(mean.est)} ${range ?? '[unknown]'}${mean.descriptive ? '*' : ''}`
+      },
+    },
+    {
+      title: 'passed',
+      noun: 'pass rate',
+      column: { align: 'right' },
+      of: ({ passRate }) => (passRate.est === null ? { refused: passRate.refused } : percent(passRate.est)),
+    },
+    {
+      title: '$/cell',
+      noun: 'cost',
+      column: { align: 'right' },
+      of: ({ cost }) => (cost.perCellUsd === null ? { refused: cost.refused } : dollars(cost.perCellUsd)),
+    },
+    {
+      title: 'median',
+      noun: 'latency',
+      column: { align: 'right' },
+      of: ({ latency: { medianMs } }) =>
+        medianMs.est === null ? { refused: medianMs.refused } : duration(medianMs.est),
+    },
+    {
+      title: 'tokens in/out',
+      noun: 'tokens',
+      column: { align: 'right' },
+      of: ({ tokens }) => tokenPair(tokens, TYPED) ?? { refused: 'no_data' },
+    },
+    { title: 'cells', noun: 'cells', column: { align: 'right' }, of: measured },
+  ]
+
+  const unknowns = new Map<string, Map<string, string[]>>()
+  const render = (): { columns: Column[]; rows: Span[][] } => {
+    unknowns.clear()
+    const rows: Span[][] = [
+      [{ text: 'VARIANTS' }, ...fields.map(({ title }): Span => ({ text: title, tone: 'quiet' }))],
+      ...report.variants.map((variant): Span[] => {
+        const name = inline(variant.id)
+        return [
+          { text: `  ${name}` },
+          ...fields.map(({ of, noun }): Span => {
+            const value = of(variant)
+            if (typeof value === 'string') return { text: value }
+            if (value.refused === 'not_applicable') return { text: 'n/a' }
+            note(unknowns, value.refused, noun, name)
+            return { text: 'unknown' }
+          }),
+        ]
+      }),
+    ]
+    return { columns: [{ align: 'left', least: 10 }, ...fields.map(({ column }) => column)], rows }
+  }
+
+  let built = render()
+  // A number is never cut: where the line has no room the last columns go.
+  while (fields.length > 1 && tableWidth(built.columns, built.rows) > width) {
+    fields = fields.slice(0, -1)
+    built = render()
+  }
+  for (const { mean, id } of report.variants) {
+    if (mean.est !== null && mean.lo === null) note(unknowns, mean.refused, 'interval', inline(id))
+  }
+  const [head = [], ...rows] = table(built.columns, built.rows, width, ellipsis)
+  return { head, rows, notes: [...unknownNotes(unknowns, report.variants.length), ...sourceNotes(report)] }
+}
+
+function note(
+  unknowns: Map<string, Map<string, string[]>>,
+  refused: RefusalCode | undefined,
+  noun: string,
+  variant: string,
+): void {
+  const reason = refused === undefined ? 'no reason given' : REFUSAL_WORDS[refused]
+  const nouns = unknowns.get(reason) ?? new Map<string, string[]>()
+  unknowns.set(reason, nouns)
+  const variants = nouns.get(noun) ?? []
+  nouns.set(noun, variants)
+  variants.push(variant)
+}
+
+function unknownNotes(unknowns: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>, all: number): string[] {
+  return Array.from(unknowns, ([reason, nouns]) => {
+    const byVariants = new Map<string, string[]>()
+    for (const [noun, of] of nouns) {
+      const whose = of.length === all && all > 1 ? 'all' : of.join(', ')
+      byVariants.set(whose, [...(byVariants.get(whose) ?? []), noun])
+    }
+    return `unknown (${reason}): ${Array.from(byVariants, ([whose, what]) => `${what.join(', ')} of ${whose}`).join('; ')}`
+  })
+}
+
+function sourceNotes(report: CampaignReport): string[] {
+  const notes: string[] = []
+  const costs = report.variants.map(({ cost }) => cost)
+  const known = costs.reduce((sum, { knownUsd }) => sum + knownUsd, 0)
+  const uncaptured = costs.reduce((sum, { uncapturedCells }) => sum + uncapturedCells, 0)
+  const estimated = costs.some(({ provenance }) => provenance === 'estimated') ? ', estimated from list prices' : ''
+  if (costs.every(({ totalUsd }) => totalUsd !== null)) notes.push(`cost in total ${dollars(known)}${estimated}`)
+  else if (known > 0)
+    notes.push(`cost in total at least ${dollars(known)}; ${plural(uncaptured, 'cell')} without a charge`)
+  const sources = new Set(report.variants.map(({ latency }) => latency.source))
+  if (sources.has('recorded') || sources.has('mixed')) {
+    notes.push(sources.has('live') || sources.has('mixed') ? 'latency partly from recordings' : 'latency as recorded')
+  }
+  if (report.variants.some(({ mean }) => mean.descriptive))
+    notes.push('* describes these scenarios, too few to decide on')
+  return notes
+}
