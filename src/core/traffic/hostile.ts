@@ -1,5 +1,6 @@
 /** What terminals and viewers act upon: C0 (but tab and newline), DEL, C1, bidi marks, invisible marks, line separators. */
-const ACTIVE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|\p{Cs}/gu
+const ACTIVE =
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|\p{Cs}/gu
 
 /** GitHub Actions reads a command behind any leading blanks of a line. */
 const LINE_COMMAND = /^(\s*)::/gm
@@ -23,9 +24,6 @@ const cutAt = (text: string, max: number) => text.slice(0, max).replace(/[\ud800
 export function printable(text: string, { max = Infinity }: { readonly max?: number } = {}): string {
   // Cut before escaping too: the work stays bounded however long the text is.
   const kept = text.length > max ? cutAt(text, max) : text
-  const safe = kept
-    .replace(ACTIVE, escapeOf)
-    .replace(LINE_COMMAND, '$1\\::')
-    .replace(ANYWHERE_COMMAND, '#\\#')
+  const safe = kept.replace(ACTIVE, escapeOf).replace(LINE_COMMAND, '$1\\::').replace(ANYWHERE_COMMAND, '#\\#')
   return text.length <= max && safe.length <= max ? safe : `${cutAt(safe, max)}…`
 }

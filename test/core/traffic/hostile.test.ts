@@ -13,7 +13,11 @@ describe('printable', () => {
     ['a GitHub command', '::error file=x::boo', '\\::error file=x::boo'],
     ['a command behind blanks, on a later line', 'ok\n \t::set-output name=x::y', 'ok\n \t\\::set-output name=x::y'],
     ['an Azure command', 'x\n##[error]boo', 'x\n#\\#[error]boo'],
-    ['plain text', 'Grüße, 世界 👨‍👩‍👧\n\tindented # heading :: fine', 'Grüße, 世界 👨‍👩‍👧\n\tindented # heading :: fine'],
+    [
+      'plain text',
+      'Grüße, 世界 👨‍👩‍👧\n\tindented # heading :: fine',
+      'Grüße, 世界 👨‍👩‍👧\n\tindented # heading :: fine',
+    ],
   ])('%s', (_, text, shown) => expect(printable(text)).toBe(shown))
 
   it('cuts', () => {
@@ -24,7 +28,22 @@ describe('printable', () => {
 
   it('leaves nothing active, for any text, and is stable on its own output', () => {
     const nasty = fc.string({
-      unit: fc.constantFrom('\x1b', '\r', '\n', '\t', ' ', ':', '#', '[', '\u202e', '\ud83d', '\udc4b', 'a', '\x9b', '\\'),
+      unit: fc.constantFrom(
+        '\x1b',
+        '\r',
+        '\n',
+        '\t',
+        ' ',
+        ':',
+        '#',
+        '[',
+        '\u202e',
+        '\ud83d',
+        '\udc4b',
+        'a',
+        '\x9b',
+        '\\',
+      ),
     })
     fc.assert(
       fc.property(nasty, fc.option(fc.nat(30), { nil: undefined }), (text, max) => {
