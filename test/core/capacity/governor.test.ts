@@ -167,8 +167,9 @@ test('a cell may ask again after it gave its lease back', () => {
 test('drain refuses what waits, in rank order, and every later ask; what is in flight goes on', () => {
   const { governor: g, clock } = governor({ cells: 1 })
   g.send([ask('running'), askPermit(1, 'running')])
+  clock.now = 10
   g.send([ask('second', 'openai/a', [0, 1, 0, 'c']), ask('first', null, [0, 0, 0, 'c'])])
-  clock.now = 5
+  clock.now = 15
   expect(g.send([{ type: 'drain', reason: 'interrupted' }])).toEqual([
     { type: 'lease-refused', cellId: 'first', reason: 'interrupted', queueMs: 5 },
     { type: 'lease-refused', cellId: 'second', reason: 'interrupted', queueMs: 5 },
