@@ -97,6 +97,8 @@ export interface PricedParts {
   /** Cache writes kept for an hour (Anthropic bills them higher than the default five minutes). */
   readonly cacheWrite1h?: number
   readonly inputAudio?: number
+  /** The part of `inputAudio` that came from the cache. */
+  readonly cacheReadAudio?: number
   readonly outputAudio?: number
 }
 

@@ -26,11 +26,7 @@ const key = (rule: string, needles: readonly string[], source: string): Pattern 
 /** Credentials by shape, from the providers' published key formats. */
 export const VALUE_PATTERNS: readonly Pattern[] = [
   key('anthropic-key', ['sk-ant-'], 'sk-ant-[A-Za-z0-9_-]{8,}'),
-  key(
-    'openai-key',
-    ['sk-', 'sess-', 'ek_'],
-    '(?:sk-[A-Za-z0-9_-]{16,}|sess-[A-Za-z0-9]{24,}|ek_[A-Za-z0-9]{24,})',
-  ),
+  key('openai-key', ['sk-', 'sess-', 'ek_'], '(?:sk-[A-Za-z0-9_-]{16,}|sess-[A-Za-z0-9]{24,}|ek_[A-Za-z0-9]{24,})'),
   key('google-key', ['AIza'], 'AIza[A-Za-z0-9_-]{35}'),
   key('google-token', ['ya29.'], String.raw`ya29\.[A-Za-z0-9_-]{20,}`),
   key('aws-access-key', ['AKIA', 'ASIA', 'ABIA', 'ACCA'], '(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}'),

@@ -84,6 +84,11 @@ function audioParts(usage: unknown): PricedParts {
     return peekCount(detail, 'tokenCount')
   }
   const input = audio('promptTokensDetails')
+  const cached = audio('cacheTokensDetails')
   const output = audio('candidatesTokensDetails')
-  return { ...(input ? { inputAudio: input } : {}), ...(output ? { outputAudio: output } : {}) }
+  return {
+    ...(input ? { inputAudio: input } : {}),
+    ...(cached ? { cacheReadAudio: cached } : {}),
+    ...(output ? { outputAudio: output } : {}),
+  }
 }
