@@ -148,3 +148,19 @@ export interface CampaignDefinition<Variant extends object, Scenario extends obj
   /** Globs of files read at run time (prompts), relative to the project root: part of the fingerprint. */
   readonly digest?: { readonly files: readonly string[] }
 }
+
+/**
+ * The signature of `evalCampaign`: every type is inferred from the sources and from what `run` returns.
+ *
+ * `Output = any` stands only while the compiler has not looked into `run` yet: it compares ready-made scorers first,
+ * and a scorer of text would be refused beside the `unknown` it otherwise assumes.
+ */
+export type DeclareCampaign = <
+  Variant extends object,
+  Scenario extends object,
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  Output = any,
+>(
+  id: string,
+  definition: CampaignDefinition<Variant, Scenario, Output>,
+) => void

@@ -1,5 +1,5 @@
 import type { Exchange, ProviderErrorKind, WireReading } from '../traffic/exchange.ts'
-import { MESSAGE_LENGTH } from './build.ts'
+import { MESSAGE_LENGTH, type SubjectOutcome } from './build.ts'
 import { errorChain, textOf } from './error-chain.ts'
 import type { Failure, FailureClass } from './failure.ts'
 import { cut } from './output.ts'
@@ -21,24 +21,22 @@ export interface ThrowFacts {
 
 /** What a throw from `run` means for the cell, and whether its test is red. */
 export interface ThrowVerdict {
-  readonly status: 'task_fail' | 'infra_error'
-  readonly reason?: StatusReason
-  /** The message is as thrown: redact it before it is kept. */
-  readonly failure: Failure
+  /** The failure's message is as thrown: redact it before it is kept. */
+  readonly outcome: FailedSubject
   readonly red: boolean
 }
+type FailedSubject = Extract<SubjectOutcome, { kind: 'failed' }>
 
-interface ErrorMeaning {
-  readonly status: ThrowVerdict['status']
-  readonly reason?: StatusReason
-  readonly class: FailureClass
-}
+type ErrorMeaning = { readonly class: FailureClass } & (
+  | { readonly status: 'task_fail'; readonly reason?: undefined }
+  | { readonly status: 'infra_error'; readonly reason: StatusReason }
+)
 
-const FAULT: ErrorMeaning = {
+const FAULT = {
   status: 'infra_error',
   reason: 'provider-fault',
   class: 'integration_provider_failure',
-}
+} as const satisfies ErrorMeaning
 
 /** What a provider's error means once retries are spent and `run` lets it through; null: the code is at fault. */
 const MEANINGS: { readonly [kind in ProviderErrorKind]: ErrorMeaning | null } = {
@@ -63,33 +61,38 @@ const MEANINGS: { readonly [kind in ProviderErrorKind]: ErrorMeaning | null } = 
 export function classifyThrow(facts: ThrowFacts): ThrowVerdict {
   const { thrown, endedBy, deadlineMs, waitedMs } = facts
   if (endedBy === 'shutdown') {
-    const failure = { class: 'unknown', mode: 'interrupted', message: 'the run was stopped' } as const
-    return { status: 'infra_error', reason: 'interrupted', failure, red: false }
+    return infraError('interrupted', { class: 'unknown', mode: 'interrupted', message: 'the run was stopped' })
   }
   if (endedBy === 'deadline') return missedDeadline(deadlineMs, waitedMs)
-  if (thrown instanceof TaskFailure) return { status: 'task_fail', failure: thrown.failure, red: false }
+  if (thrown instanceof TaskFailure) return taskFail(thrown.failure, false)
   const message = cut(textOf(thrown), MESSAGE_LENGTH)
   if (thrown instanceof Error && thrown.name === 'AssertionError') {
-    return { status: 'task_fail', failure: { class: 'unknown', mode: 'assertion', message }, red: false }
+    return taskFail({ class: 'unknown', mode: 'assertion', message }, false)
   }
-  const source = providerFaultOf(facts)
-  if (source !== null) {
-    const { meaning, mode } = source
-    const failure = { class: meaning.class, mode, message }
-    const reason = meaning.reason === undefined ? {} : { reason: meaning.reason }
-    return { status: meaning.status, ...reason, failure, red: false }
-  }
-  return { status: 'task_fail', failure: { class: 'unknown', mode: 'error', message }, red: true }
+  const fault = providerFaultOf(facts)
+  if (fault === null) return taskFail({ class: 'unknown', mode: 'error', message }, true)
+  const { meaning, mode } = fault
+  const failure = { class: meaning.class, mode, message }
+  return meaning.status === 'task_fail' ? taskFail(failure, false) : infraError(meaning.reason, failure)
 }
+
+const taskFail = (failure: Failure, red: boolean): ThrowVerdict => ({
+  outcome: { kind: 'failed', status: 'task_fail', failure },
+  red,
+})
+
+const infraError = (reason: StatusReason, failure: Failure): ThrowVerdict => ({
+  outcome: { kind: 'failed', status: 'infra_error', reason, failure },
+  red: false,
+})
 
 function missedDeadline(deadlineMs: number, waitedMs: number): ThrowVerdict {
   if (waitedMs > 0) {
     const message = `the deadline of ${deadlineMs} ms passed, ${Math.round(waitedMs)} ms of it waiting for the provider's limits`
-    const failure = { class: 'timeout', mode: 'deadline-while-waiting', message } as const
-    return { status: 'infra_error', reason: 'deadline-while-waiting', failure, red: false }
+    return infraError('deadline-while-waiting', { class: 'timeout', mode: 'deadline-while-waiting', message })
   }
   const message = `the deadline of ${deadlineMs} ms passed; raise \`timeout\` if the subject may take longer`
-  return { status: 'task_fail', failure: { class: 'timeout', mode: 'deadline', message }, red: false }
+  return taskFail({ class: 'timeout', mode: 'deadline', message }, false)
 }
 
 /** The latest failed provider call that the thrown error comes from. A fault that `run` survived explains nothing. */
