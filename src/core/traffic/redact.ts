@@ -84,7 +84,7 @@ export function createRedactor({ env, rules = [], pii = false }: RedactorOptions
   function findAll(text: string, finders: readonly Finder[]): Span[] {
     const found: Span[] = []
     for (const find of finders) find(text, found)
-    return found.length === 0 ? found : mergeSpans(found)
+    return found.length === 0 ? found : mergeSpans(text, found)
   }
 
   function clean(text: string, finders = always, cuts: readonly StreamCut[] = [], bytes = utf8Length) {

@@ -12,15 +12,45 @@ export const placeholder = (rule: string): string => `[redacted:${rule}]`
 /** Finds secrets in a text; the spans may overlap and come in any order. */
 export type Finder = (text: string, found: Span[]) => void
 
-/** Overlapping spans become one, under the rule of the one that begins first (of equals, the longest). */
-export function mergeSpans(spans: readonly Span[]): Span[] {
+/**
+ * What has to go with the spans, as one list without overlaps: each under the rule of the one that begins first (of
+ * equals, the longest).
+ */
+export function mergeSpans(text: string, spans: readonly Span[]): Span[] {
   const merged: Span[] = []
-  for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+  const whole = spans.map((span) => growNumber(text, growEscapes(text, span)))
+  for (const span of whole.sort((a, b) => a.start - b.start || b.end - a.end)) {
     const last = merged.at(-1)
     if (last === undefined || span.start >= last.end) merged.push(span)
     else if (span.end > last.end) merged[merged.length - 1] = { ...last, end: span.end }
   }
   return merged
+}
+
+/** A span must not take half of an escape (`\\"`, `\\/`, `\\u00e9`): what is left would break the JSON around it. */
+function growEscapes(text: string, span: Span): Span {
+  const before = /\\(?:u[0-9A-Fa-f]{0,3})?$/.exec(text.slice(Math.max(0, span.start - 5), span.start))
+  const from = before === null ? span.start : span.start - before[0].length
+  const start = before !== null && backslashesBefore(text, from + 1) % 2 === 1 ? from : span.start
+  const torn = backslashesBefore(text, span.end) % 2 === 1 && /["\\]/.test(text.charAt(span.end))
+  return { ...span, start, end: torn ? span.end + 1 : span.end }
+}
+
+function backslashesBefore(text: string, end: number): number {
+  let at = end
+  while (at > 0 && text[at - 1] === '\\') at--
+  return end - at
+}
+
+const numeric = /^[\d.eE+-]+$/
+
+/** A secret inside a bare JSON number takes the whole number along. */
+function growNumber(text: string, span: Span): Span {
+  if (!numeric.test(text.slice(span.start, span.end))) return span
+  const before = /[:,[]\s*([\d.eE+-]*)$/.exec(text.slice(Math.max(0, span.start - 64), span.start))
+  const after = /^([\d.eE+-]*)\s*[,}\]]/.exec(text.slice(span.end, span.end + 64))
+  if (before === null || after === null) return span
+  return { ...span, start: span.start - (before[1]?.length ?? 0), end: span.end + (after[1]?.length ?? 0) }
 }
 
 /** A text with its spans replaced, and per span what stands in its place. */
@@ -31,7 +61,7 @@ export interface Spliced {
 
 /** Replaces merged spans by their placeholders. */
 export function splice(text: string, merged: readonly Span[]): Spliced {
-  const spans = disjoint(merged.map((span) => cover(text, span)))
+  const spans = merged.map((span) => ({ ...span, replacement: replacementOf(text, span) }))
   let out = ''
   let at = 0
   for (const { start, end, replacement } of spans) {
@@ -41,24 +71,14 @@ export function splice(text: string, merged: readonly Span[]): Spliced {
   return { text: out + text.slice(at), spans }
 }
 
-/** A bare JSON number is replaced as a whole and by a string, so that JSON stays JSON. */
-function cover(text: string, span: Span): Spliced['spans'][number] {
-  const replacement = placeholder(span.rule)
-  if (!/^[\d.eE+-]+$/.test(text.slice(span.start, span.end))) return { ...span, replacement }
-  const before = /[:,[]\s*([\d.eE+-]*)$/.exec(text.slice(Math.max(0, span.start - 64), span.start))
-  const after = /^([\d.eE+-]*)\s*[,}\]]/.exec(text.slice(span.end, span.end + 64))
-  if (before === null || after === null) return { ...span, replacement }
-  return {
-    rule: span.rule,
-    start: span.start - (before[1]?.length ?? 0),
-    end: span.end + (after[1]?.length ?? 0),
-    replacement: JSON.stringify(replacement),
-  }
+/** In the place of a bare JSON number stands a string, so that JSON stays JSON. */
+function replacementOf(text: string, { start, end, rule }: Span): string {
+  const bare =
+    numeric.test(text.slice(start, end)) &&
+    /[:,[]\s*$/.test(text.slice(Math.max(0, start - 8), start)) &&
+    /^\s*[,}\]]/.test(text.slice(end, end + 8))
+  return bare ? JSON.stringify(placeholder(rule)) : placeholder(rule)
 }
-
-/** Two secrets inside one number both grew to all of it: the first stands for both. */
-const disjoint = (spans: readonly Spliced['spans'][number][]) =>
-  spans.filter((span, at) => span.start >= (spans[at - 1]?.end ?? 0))
 
 /**
  * Chunk boundaries of `original` moved to where they fall in the spliced text; a boundary inside a secret falls behind
