@@ -71,12 +71,17 @@ export interface VariantSummary {
   readonly bounds: { readonly lo: number | null; readonly hi: number | null }
   readonly passRate: Estimate
   readonly cost: {
+    /** Null when some cell's charge is not known. */
     readonly totalUsd: number | null
+    /** What is known: a lower bound where the total is null. */
+    readonly knownUsd: number
+    readonly uncapturedCells: number
     readonly perCellUsd: number | null
     readonly perSuccessUsd: number | null
     readonly provenance: CostProvenance
     readonly refused?: RefusalCode
   }
+  /** Median over scenarios of the median over seeds; the one part of a report that a live clock enters. */
   readonly latency: { readonly medianMs: Estimate; readonly source: 'live' | 'recorded' | 'mixed' | 'none' }
   readonly tokens: { readonly input: number | null; readonly output: number | null; readonly known: boolean }
 }
@@ -101,14 +106,23 @@ export interface CandidateReport {
   readonly difference: Estimate | null
   /** The same over scenarios where both arms are complete. */
   readonly completeCase: Estimate | null
-  readonly bounds: { readonly lo: number | null; readonly hi: number | null; readonly tippingCells: number | null } | null
+  readonly bounds: {
+    readonly lo: number | null
+    readonly hi: number | null
+    readonly tippingCells: number | null
+  } | null
   readonly signFlip: PValue | null
   /** p after correction over the candidates. */
   readonly adjusted: { readonly method: 'holm' | 'maxT' | 'none'; readonly p: number | null }
   /** Smallest drop that would have been caught 4 times in 5, score units. */
   readonly detectableDrop: { readonly drop: number | null; readonly refused?: RefusalCode }
+  /** Units that lost more than half of the scale, and the loss rate still compatible with having seen so many. */
+  readonly unseenLoss: { readonly lost: number; readonly units: number; readonly upperRate: number } | null
   readonly atLeast: { readonly threshold: number; readonly outcome: Outcome; readonly mean: Estimate } | null
-  readonly mustPass: { readonly scenarios: number; readonly broken: readonly { readonly scenario: string; readonly failedSeeds: readonly number[] }[] }
+  readonly mustPass: {
+    readonly scenarios: number
+    readonly broken: readonly { readonly scenario: string; readonly failedSeeds: readonly number[] }[]
+  }
   readonly worst: readonly ScenarioChange[]
   readonly changed: { readonly worse: number; readonly better: number; readonly same: number; readonly missing: number }
 }
@@ -147,12 +161,37 @@ export interface CampaignReport {
     readonly coverageFloor: number
   }
   readonly fingerprint: { readonly campaign: string; readonly records: string; readonly report: string }
-  readonly coverage: { readonly planned: number; readonly counts: StatusCounts; readonly reasons: { readonly [reason: string]: number } }
+  readonly coverage: {
+    readonly planned: number
+    readonly counts: StatusCounts
+    readonly reasons: { readonly [reason: string]: number }
+  }
   readonly variants: readonly VariantSummary[]
   readonly candidates: readonly CandidateReport[]
-  readonly integrity: { readonly backend: 'real' | 'mixed' | 'stub' | 'none'; readonly issues: readonly { readonly code: string; readonly severity: 'error' | 'warn'; readonly count: number; readonly example: string }[] }
-  readonly evidence: { readonly live: number; readonly replayed: number; readonly mixed: number; readonly carried: number; readonly recordedFrom: string | null; readonly recordedTo: string | null }
-  readonly failures: readonly { readonly class: string; readonly mode: string | null; readonly count: number; readonly example: string | null; readonly cells: readonly string[] }[]
+  readonly integrity: {
+    readonly backend: 'real' | 'mixed' | 'stub' | 'none'
+    readonly issues: readonly {
+      readonly code: string
+      readonly severity: 'error' | 'warn'
+      readonly count: number
+      readonly example: string
+    }[]
+  }
+  readonly evidence: {
+    readonly live: number
+    readonly replayed: number
+    readonly mixed: number
+    readonly carried: number
+    readonly recordedFrom: string | null
+    readonly recordedTo: string | null
+  }
+  readonly failures: readonly {
+    readonly class: string
+    readonly mode: string | null
+    readonly count: number
+    readonly example: string | null
+    readonly cells: readonly string[]
+  }[]
   readonly warnings: readonly Reason[]
 }
 

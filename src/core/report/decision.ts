@@ -1,0 +1,162 @@
+import type { Outcome } from './report.ts'
+
+/** Units below which only a broken must-pass scenario or an unchanged candidate is a verdict: 2^(1−5) is above .05. */
+export const FEWEST_UNITS = 6
+/** From here on the t interval may carry a verdict; below, the exact sign-flip test does. */
+export const T_UNITS = 10
+/** From here on the t interval carries a gain alone. */
+export const T_ALONE_UNITS = 30
+/** Fewest units that must differ before "not worse by more than the margin" may be said. */
+export const FEWEST_DIFFERING = 6
+
+/** What is known about one candidate against the comparator, reduced to what the table reads. */
+export interface Evidence {
+  readonly invalid: boolean
+  readonly mustPassBroken: boolean
+  readonly units: number
+  /** All differences are 0 and no cell is missing. */
+  readonly noDifference: boolean
+  /** Bounds of the multiplicity-adjusted interval with missing cells at their worst; null where refused. */
+  readonly lower: number | null
+  readonly upper: number | null
+  /** All differences equal: lower and upper are then the mean, which the sign-flip test must back. */
+  readonly zeroSpread: boolean
+  /** Sign-flip p, two-sided, adjusted over the candidates. */
+  readonly p: number
+  /** One-sided level. */
+  readonly alpha: number
+  readonly margin: number | null
+  readonly minGain: number
+  readonly target: number | null
+  /** Some scenario that decides is not of the holdout split. */
+  readonly exploratory: boolean
+  /** Units whose difference is not 0 wherever their missing cells lie. */
+  readonly differing: number
+  readonly detectable: number | null
+  /** An arm has fewer measured cells than the coverage floor. */
+  readonly coverageShort: boolean
+}
+
+export interface Rule {
+  /** Row of the table; several rules may share one. */
+  readonly row: string
+  readonly outcome: Outcome
+  /** Stable name of the reason. */
+  readonly code: string
+  readonly red: boolean
+  readonly when: (evidence: Evidence) => boolean
+}
+
+const flipShows = (e: Evidence): boolean => e.p <= 2 * e.alpha
+const below = (bound: number | null, limit: number): boolean => bound !== null && bound < limit
+const above = (bound: number | null, limit: number): boolean => bound !== null && bound > limit
+
+function harm(e: Evidence): boolean {
+  if ((e.units < T_UNITS || e.zeroSpread) && !flipShows(e)) return false
+  if (e.margin === null) return below(e.upper, 0)
+  return below(e.upper, -e.margin) || (below(e.upper, 0) && !above(e.lower, -e.margin))
+}
+
+function gain(e: Evidence): boolean {
+  return above(e.lower, e.minGain) && ((e.units >= T_ALONE_UNITS && !e.zeroSpread) || flipShows(e))
+}
+
+function withinMargin(e: Evidence): boolean {
+  return e.margin !== null && above(e.lower, -e.margin) && !e.zeroSpread && e.units >= T_UNITS
+}
+
+function nonInferior(e: Evidence): boolean {
+  return withinMargin(e) && e.differing >= FEWEST_DIFFERING
+}
+
+/**
+ * The verdict on one candidate of a `pr` gate: the first rule that holds. Row numbers are those of the specification
+ * and stay, whichever rows are added (4 and 5 are guardrails). Absence of evidence never ships and never regresses.
+ */
+export const RULES: readonly Rule[] = [
+  { row: '1', outcome: 'invalid', code: 'invalid', red: true, when: (e) => e.invalid },
+  { row: '2', outcome: 'regress', code: 'must_pass_broken', red: true, when: (e) => e.mustPassBroken },
+  { row: '2a', outcome: 'hold', code: 'no_difference_seen', red: false, when: (e) => e.noDifference },
+  {
+    row: '2b',
+    outcome: 'underpowered',
+    code: 'too_few_scenarios',
+    red: false,
+    when: (e) => !e.coverageShort && e.units < FEWEST_UNITS,
+  },
+  { row: '3', outcome: 'regress', code: 'harm_shown', red: true, when: (e) => e.units >= FEWEST_UNITS && harm(e) },
+  {
+    row: '6',
+    outcome: 'hold',
+    code: 'exploratory',
+    red: false,
+    when: (e) => e.exploratory && e.units >= FEWEST_UNITS && (gain(e) || nonInferior(e)),
+  },
+  { row: '7', outcome: 'ship', code: 'superior', red: false, when: (e) => e.units >= FEWEST_UNITS && gain(e) },
+  { row: '8', outcome: 'ship', code: 'non_inferior', red: false, when: nonInferior },
+  { row: '8', outcome: 'hold', code: 'few_differences', red: false, when: withinMargin },
+  {
+    row: '9',
+    outcome: 'hold',
+    code: 'no_worthwhile_gain',
+    red: false,
+    // A margin says that the intent is "not worse"; futility is a matter of wanting a gain.
+    when: (e) =>
+      e.margin === null && e.target !== null && below(e.upper, e.target) && !e.zeroSpread && e.units >= T_UNITS,
+  },
+  { row: '10', outcome: 'inconclusive', code: 'incomplete', red: true, when: (e) => e.coverageShort },
+  {
+    row: '10',
+    outcome: 'underpowered',
+    code: 'underpowered',
+    red: false,
+    when: (e) => {
+      const wanted = e.target ?? e.margin
+      return wanted !== null && e.detectable !== null && e.detectable > wanted
+    },
+  },
+  { row: '11', outcome: 'inconclusive', code: 'inconclusive', red: false, when: () => true },
+]
+
+/** @throws Error never in practice: the last rule holds for everything */
+export function decide(evidence: Evidence): Rule {
+  const rule = RULES.find(({ when }) => when(evidence))
+  if (rule === undefined) throw new Error('the verdict table has no rule for this evidence')
+  return rule
+}
+
+/** What is known about one variant against an absolute threshold. */
+export interface ThresholdEvidence {
+  readonly invalid: boolean
+  readonly mustPassBroken: boolean
+  readonly lower: number | null
+  readonly upper: number | null
+  readonly threshold: number
+  readonly coverageShort: boolean
+}
+
+export interface ThresholdRule extends Omit<Rule, 'when'> {
+  readonly when: (evidence: ThresholdEvidence) => boolean
+}
+
+/** `atLeast`: decided by the interval of one variant's mean, at every size where an interval exists. */
+export const THRESHOLD_RULES: readonly ThresholdRule[] = [
+  { row: '1', outcome: 'invalid', code: 'invalid', red: true, when: (e) => e.invalid },
+  { row: '2', outcome: 'regress', code: 'must_pass_broken', red: true, when: (e) => e.mustPassBroken },
+  { row: 'at-least', outcome: 'regress', code: 'below_threshold', red: true, when: (e) => below(e.upper, e.threshold) },
+  {
+    row: 'at-least',
+    outcome: 'ship',
+    code: 'above_threshold',
+    red: false,
+    when: (e) => e.lower !== null && e.lower >= e.threshold,
+  },
+  { row: '10', outcome: 'inconclusive', code: 'incomplete', red: true, when: (e) => e.coverageShort },
+  { row: '11', outcome: 'inconclusive', code: 'threshold_undecided', red: false, when: () => true },
+]
+
+export function decideThreshold(evidence: ThresholdEvidence): ThresholdRule {
+  const rule = THRESHOLD_RULES.find(({ when }) => when(evidence))
+  if (rule === undefined) throw new Error('the threshold table has no rule for this evidence')
+  return rule
+}

@@ -1,0 +1,132 @@
+import { FAILURE_CLASSES } from '../record/failure.ts'
+import type { RunRecord } from '../record/record.ts'
+import { recordAt } from './arm.ts'
+import { byCodeUnit, type Cells } from './cells.ts'
+import type { CampaignReport } from './report.ts'
+
+const CELLS_LISTED = 20
+
+/** Whether a provider stood behind the numbers: cells flagged as answered by a stub against cells that made calls. */
+export function integrityOf(cells: Cells): CampaignReport['integrity'] {
+  const issues = new Map<string, { code: string; severity: 'error' | 'warn'; count: number; example: string }>()
+  let called = 0
+  let stubbed = 0
+  for (const record of cells.records) {
+    if (record === undefined) continue
+    const { subject, judge } = record.calls
+    const stub = record.integrity.issues.some((issue) => issue.code === 'stub_backend')
+    if (stub) stubbed++
+    if (stub || subject + judge > 0) called++
+    for (const { code, severity, message } of record.integrity.issues) {
+      const key = `${severity} ${code}`
+      const known = issues.get(key)
+      if (known === undefined) issues.set(key, { code, severity, count: 1, example: message })
+      else known.count++
+    }
+  }
+  const backend = called === 0 ? 'none' : stubbed === 0 ? 'real' : stubbed === called ? 'stub' : 'mixed'
+  // "error" sorts before "warn".
+  return { backend, issues: [...issues.keys()].sort(byCodeUnit).flatMap((key) => issues.get(key) ?? []) }
+}
+
+export function evidenceOf(cells: Cells): CampaignReport['evidence'] {
+  const counts = { live: 0, replayed: 0, mixed: 0, carried: 0 }
+  let from: string | null = null
+  let to: string | null = null
+  for (const record of cells.records) {
+    if (record === undefined || record.attempts === 0) continue
+    counts[record.provenance]++
+    const { recordedAt } = record
+    if (recordedAt === null) continue
+    if (from === null || recordedAt < from) from = recordedAt
+    if (to === null || recordedAt > to) to = recordedAt
+  }
+  return { ...counts, recordedFrom: from, recordedTo: to }
+}
+
+export function failuresOf(cells: Cells): CampaignReport['failures'] {
+  const groups = new Map<
+    string,
+    { class: string; mode: string | null; count: number; example: string | null; cells: string[] }
+  >()
+  for (const record of cells.records) {
+    const failure = record?.failure
+    if (record === undefined || failure === null || failure === undefined || failure.class === 'success') continue
+    const key = `${String(FAILURE_CLASSES.indexOf(failure.class)).padStart(3, '0')} ${failure.mode ?? ''}`
+    const group = groups.get(key) ?? {
+      class: failure.class,
+      mode: failure.mode ?? null,
+      count: 0,
+      example: null,
+      cells: [],
+    }
+    groups.set(key, group)
+    group.count++
+    group.example ??= failure.message ?? null
+    if (group.cells.length < CELLS_LISTED) group.cells.push(record.cellId)
+  }
+  return [...groups.keys()].sort(byCodeUnit).flatMap((key) => groups.get(key) ?? [])
+}
+
+/** Why cells have no value, by reason; a planned cell without any record is `missing`. */
+export function missingReasons(cells: Cells): { readonly [reason: string]: number } {
+  const reasons = new Map<string, number>()
+  for (let at = 0; at < cells.records.length; at++) {
+    const record = cells.records[at]
+    const reason = record === undefined ? 'missing' : record.reason
+    if (reason !== undefined) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+  }
+  return Object.fromEntries([...reasons.keys()].sort(byCodeUnit).map((reason) => [reason, reasons.get(reason) ?? 0]))
+}
+
+/** Every scenario of every variant gave byte-identical outputs with all seeds, of which there are several. */
+export function seedsIdentical(cells: Cells): boolean {
+  if (cells.seeds.length < 2) return false
+  return cells.variants.every((_, variant) =>
+    cells.scenarios.every((_scenario, scenario) => {
+      const first = recordAt(cells, variant, scenario, 0)?.output?.digest
+      return (
+        first !== undefined &&
+        cells.seeds.every((_seed, seed) => recordAt(cells, variant, scenario, seed)?.output?.digest === first)
+      )
+    }),
+  )
+}
+
+/** Same prompts and same outputs in every cell of two variants: nothing was changed. */
+export function sameTraffic(cells: Cells, one: number, other: number): boolean {
+  const same = (a: RunRecord | undefined, b: RunRecord | undefined): boolean =>
+    a?.output != null &&
+    b?.output != null &&
+    a.output.digest === b.output.digest &&
+    a.promptHash === b.promptHash &&
+    a.promptHash !== null
+  return cells.scenarios.every((_, scenario) =>
+    cells.seeds.every((_seed, seed) =>
+      same(recordAt(cells, one, scenario, seed), recordAt(cells, other, scenario, seed)),
+    ),
+  )
+}
+
+/** Names of judges that were not one and the same instrument for both arms, with what differs. */
+export function differingJudges(cells: Cells): string[] {
+  const judges = new Map<string, { digests: Set<string>; models: Map<string, Set<string>> }>()
+  for (const record of cells.records) {
+    if (record === undefined) continue
+    for (const [name, { model, digest }] of Object.entries(record.judges)) {
+      const known = judges.get(name) ?? { digests: new Set(), models: new Map() }
+      judges.set(name, known)
+      known.digests.add(digest)
+      if (model !== null)
+        known.models.set(record.variantId, (known.models.get(record.variantId) ?? new Set()).add(model))
+    }
+  }
+  return [...judges.keys()].sort(byCodeUnit).flatMap((name) => {
+    const { digests, models } = judges.get(name) ?? { digests: new Set(), models: new Map<string, Set<string>>() }
+    if (digests.size > 1) return [`judge ${name} was configured in ${digests.size} ways`]
+    const sets = new Set([...models.values()].map((set) => [...set].sort(byCodeUnit).join(', ')))
+    if (sets.size > 1)
+      return [`judge ${name} was answered by different models: ${[...sets].sort(byCodeUnit).join(' | ')}`]
+    return []
+  })
+}

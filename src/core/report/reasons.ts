@@ -1,0 +1,140 @@
+import type { Trial } from './candidate.ts'
+import { FEWEST_UNITS } from './decision.ts'
+import { percent, plural, roundedUp, scoreWords } from './numbers.ts'
+import type { CandidateReport, Reason } from './report.ts'
+
+interface Context {
+  readonly trial: Trial
+  readonly comparator: string | null
+}
+
+/** The sentence of the rule that fired, for people who decide and did not build the campaign. */
+export function reasonOf(code: string, candidate: CandidateReport, context: Context): Reason {
+  const text = SENTENCES[code]
+  if (text === undefined) throw new Error(`no sentence for the reason ${code}`)
+  return { code, text: text(candidate, context) }
+}
+
+type Sentence = (candidate: CandidateReport, context: Context) => string
+
+/** `24×3`, or `24×3, 8 families`. */
+function size({ trial }: Context): string {
+  const { cells, units } = trial
+  const design = `${cells.scenarios.length}×${cells.seeds.length}`
+  return units.kind === 'family' ? `${design}, ${units.count} units` : design
+}
+
+function scenariosBySeeds({ trial }: Context): string {
+  return `${plural(trial.cells.scenarios.length, 'scenario')} × ${plural(trial.cells.seeds.length, 'seed')}`
+}
+
+/** `71.2 % → 64.8 %, −6.4 pp (95 % CI −10.9 to −1.9)`. */
+function movement(candidate: CandidateReport, { trial }: Context): string {
+  const words = scoreWords(trial.scale)
+  const { difference, adjusted } = candidate
+  const arms = trial.arms
+  const mean = (id: string | null): string | null => {
+    const arm = arms.find(({ variant }) => trial.cells.variants[variant]?.id === id)
+    if (arm === undefined || arm.measured < arm.planned) return null
+    return words.value(arm.mean.reduce((sum, value) => sum + value, 0) / arm.mean.length)
+  }
+  const [before, after] = [mean(trial.cells.variants[trial.comparator?.variant ?? -1]?.id ?? null), mean(candidate.id)]
+  const parts: string[] = []
+  // Means of families weigh otherwise than means of scenarios; only one of them may stand beside the difference.
+  if (before !== null && after !== null && trial.units.kind === 'scenario') parts.push(`${before} → ${after}`)
+  if (difference?.est != null) {
+    const interval =
+      difference.lo === null || difference.hi === null
+        ? adjusted.p === null
+          ? ''
+          : ` (in every unit the same; sign-flip p ${adjusted.p.toPrecision(2)})`
+        : ` (${percent(difference.level)} CI ${words.bare(difference.lo)} to ${words.bare(difference.hi)})`
+    parts.push(`${words.difference(difference.est)}${interval}`)
+  }
+  return parts.join(', ')
+}
+
+/** What a silent gate would have heard. */
+function caught(candidate: CandidateReport, context: Context): string {
+  const { drop } = candidate.detectableDrop
+  const { trial } = context
+  const span = trial.scale[1] - trial.scale[0]
+  if (drop !== null) {
+    const up = roundedUp(drop, trial.scale)
+    if (up > span) return `no drop of any size would have been caught reliably (${size(context)}); add scenarios`
+    return `a drop of ${scoreWords(trial.scale).size(up)} or more would be caught 4 times in 5 (${size(context)}); this is not proof of no loss`
+  }
+  return unseen(candidate, context)
+}
+
+function unseen({ unseenLoss }: CandidateReport, context: Context): string {
+  if (unseenLoss === null) return `nothing can be said about losses (${size(context)})`
+  return `up to ${percent(unseenLoss.upperRate)} of scenarios could still lose more than half of the scale (${unseenLoss.lost} of ${unseenLoss.units} seen, ${size(context)}); this is not proof of no loss`
+}
+
+const against = ({ comparator }: Context): string => comparator ?? 'nothing'
+const primary = ({ trial }: Context): string => trial.gate.primary
+const missing = (candidate: CandidateReport, { trial }: Context): number => {
+  const arm = trial.candidates.find(({ variant }) => trial.cells.variants[variant]?.id === candidate.id)
+  const of = (one: Trial['comparator'] | undefined): number => (one == null ? 0 : one.planned - one.measured)
+  return of(arm) + of(trial.comparator)
+}
+
+const SENTENCES: { readonly [code: string]: Sentence } = {
+  invalid: (_, { trial }) =>
+    `no number here is a verdict: ${trial.invalid[0]?.text ?? 'the records do not fit the plan'}`,
+  must_pass_broken: (c, context) => {
+    const [first] = c.mustPass.broken
+    const more = c.mustPass.broken.length - 1
+    return (
+      `${c.id} fails must-pass scenario ${first?.scenario ?? ''} (seed ${first?.failedSeeds.join(', ') ?? ''})` +
+      `${context.comparator === null ? '' : `, which ${context.comparator} passes`}` +
+      `${more > 0 ? `, and ${plural(more, 'other')}` : ''}; fix it before merging`
+    )
+  },
+  must_pass_held: (c) =>
+    `${c.id} passes ${c.mustPass.scenarios === 1 ? 'the must-pass scenario' : `all ${c.mustPass.scenarios} must-pass scenarios`}`,
+  no_difference_seen: (c, context) =>
+    `${c.id} scored the same as ${against(context)} in all ${plural(context.trial.cells.scenarios.length, 'scenario')}; ${unseen(c, context)}`,
+  unchanged: (c, context) =>
+    `${c.id} and ${against(context)} sent the same prompts and gave the same outputs: nothing changed (${size(context)})`,
+  too_few_scenarios: (c, context) => {
+    const { units } = context.trial
+    const unit = units.kind === 'family' ? 'scenario families' : 'scenarios'
+    return `too few ${unit} to compare ${c.id} with ${against(context)}: ${units.count} of the ${FEWEST_UNITS} that any verdict needs; add ${FEWEST_UNITS - units.count}`
+  },
+  harm_shown: (c, context) =>
+    `${c.id} is worse than ${against(context)} on ${primary(context)}: ${movement(c, context)} over ${scenariosBySeeds(context)}; do not merge as it is`,
+  exploratory: (c, context) =>
+    `${c.id} looks good on scenarios it may have been tuned on: ${movement(c, context)}; run the holdout before deciding`,
+  superior: (c, context) =>
+    `${c.id} is better than ${against(context)} on ${primary(context)}: ${movement(c, context)} over ${scenariosBySeeds(context)}; ${caught(c, context)}`,
+  non_inferior: (c, context) =>
+    `${c.id} is not worse than ${against(context)} by more than the margin of ${scoreWords(context.trial.scale).size(context.trial.gate.margin ?? 0)}: ${movement(c, context)}` +
+    `${(c.difference?.hi ?? 0) < 0 ? ', a small real loss within it' : ''}; ${caught(c, context)}`,
+  few_differences: (c, context) =>
+    `too few scenarios differ between ${c.id} and ${against(context)} to call them equal: ${movement(c, context)}; ${caught(c, context)}`,
+  no_worthwhile_gain: (c, context) =>
+    `${c.id} does not gain the ${scoreWords(context.trial.scale).size(context.trial.gate.target ?? 0)} aimed for: ${movement(c, context)}; ${caught(c, context)}`,
+  incomplete: (c, context) =>
+    `${plural(missing(c, context), 'cell')} of ${c.id}${context.comparator === null ? '' : ` and ${context.comparator}`} have no result, more than ${percent(1 - context.trial.coverageFloor)} of an arm, and they could change the answer; run them again`,
+  underpowered: (c, context) =>
+    `too few scenarios for the effect asked about (${scoreWords(context.trial.scale).size(context.trial.gate.target ?? context.trial.gate.margin ?? 0)}): ${movement(c, context)}; ${caught(c, context)}`,
+  inconclusive: (c, context) =>
+    context.comparator === null
+      ? `nothing decides about ${c.id}: no comparator, no threshold, and no must-pass scenario that was measured`
+      : `no loss shown for ${c.id} against ${against(context)} on ${primary(context)}: ${movement(c, context)}; ${caught(c, context)}`,
+  below_threshold: (c, context) => `${c.id} is below the required ${floor(c, context)}; do not merge as it is`,
+  above_threshold: (c, context) => `${c.id} is above the required ${floor(c, context)}`,
+  threshold_undecided: (c, context) =>
+    `${c.id} may be above or below the required ${floor(c, context)}; more scenarios would tell`,
+}
+
+function floor({ atLeast }: CandidateReport, context: Context): string {
+  if (atLeast === null) return 'threshold'
+  const words = scoreWords(context.trial.scale)
+  const { est, lo, hi, level } = atLeast.mean
+  const reached = est === null ? '' : `: ${words.value(est)}`
+  const interval = lo === null || hi === null ? '' : ` (${percent(level)} CI ${words.value(lo)} to ${words.value(hi)})`
+  return `${words.value(atLeast.threshold)} on ${primary(context)}${reached}${interval}, ${scenariosBySeeds(context)}`
+}
