@@ -42,7 +42,7 @@ const WORD_TONES: { readonly [word in CampaignReport['verdict']['word']]: Tone }
   FAIL: 'bad',
   'NO VERDICT': 'warn',
 }
-export const OUTCOME_TONES: { readonly [outcome in Outcome]: Tone } = {
+const OUTCOME_TONES: { readonly [outcome in Outcome]: Tone } = {
   ship: 'good',
   hold: 'quiet',
   regress: 'bad',

@@ -39,9 +39,13 @@ export function print(line: Line, sheet: Sheet): string {
   const safe = harmless(text)
   const fits = textWidth(safe) <= sheet.width
   if (safe !== text || !fits) return (fits ? safe : cutEnd(safe, sheet.width, sheet.ellipsis)).trimEnd()
-  if (!sheet.color) return text.trimEnd()
+  let left = text.trimEnd().length
+  if (!sheet.color) return text.slice(0, left)
   return line
-    .map(({ text: part, tone }) => (tone === undefined ? part : SGR[tone][0] + part + SGR[tone][1]))
+    .map(({ text: whole, tone }) => {
+      const part = whole.slice(0, left)
+      left -= part.length
+      return tone === undefined || part === '' ? part : SGR[tone][0] + part + SGR[tone][1]
+    })
     .join('')
-    .trimEnd()
 }

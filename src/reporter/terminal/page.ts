@@ -57,5 +57,7 @@ export function page(sections: readonly Section[], longest: number | null): Line
     }
     lines = render()
   }
-  return longest === null ? lines : lines.slice(0, longest)
+  if (longest === null || lines.length <= longest) return lines
+  // A sheet so narrow that not even the least of every section fits: the last line says where all of it stands.
+  return [...lines.slice(0, longest - 1), ...lines.slice(-1)]
 }

@@ -1,0 +1,179 @@
+import { randomBytes } from 'node:crypto'
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { relative, sep } from 'node:path'
+import type { Reporter, TestModule, TestRunEndReason, Vitest } from 'vitest/node'
+import { RunRecord } from '../core/record/record.ts'
+import type { CampaignReport } from '../core/report/report.ts'
+import type { FinishedRun, RunSource } from '../core/report/run-source.ts'
+import { printable } from '../core/traffic/hostile.ts'
+import { renderCells } from './cells.ts'
+import { harmless } from './inline.ts'
+import { createLiveLine, type LiveLine } from './live.ts'
+import { renderMarkdown } from './markdown.ts'
+import { isSet, unicodeTerminal, wantsColor } from './terminal/abilities.ts'
+import { renderTerminal } from './terminal.ts'
+
+export interface CampaignReporterOptions {
+  /** The run to report, handed over by the plugin. Without it the cells are listed and nothing is decided. */
+  readonly source?: RunSource
+  /** Prints every line of a report; default at most 40. */
+  readonly verbose?: boolean
+}
+
+type Stream = NodeJS.WritableStream & {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  hasColors?(env?: object): boolean
+}
+
+const WIDTH = 80
+
+/** Prints the verdict of every campaign after Vitest's own summary, and makes the process fail where one is red. */
+export default class CampaignReporter implements Reporter {
+  readonly #source: RunSource | null
+  readonly #verbose: boolean
+  #vitest: Vitest | null = null
+  #line: LiveLine | null = null
+
+  constructor(options: CampaignReporterOptions = {}) {
+    this.#source = options.source ?? null
+    this.#verbose = options.verbose ?? false
+  }
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest
+  }
+
+  onTestRunStart(): void {
+    const source = this.#source
+    if (source === null) return
+    this.#line?.stop()
+    const stream = this.#stream()
+    this.#line = createLiveLine(
+      {
+        stream: stream as Stream & { write(chunk: string | Uint8Array): boolean },
+        isTTY: stream.isTTY === true,
+        ci: isSet(process.env.CI),
+        unicode: this.#unicode(),
+        now: () => performance.now(),
+      },
+      () => source.live(),
+    )
+    this.#line.start()
+  }
+
+  async onTestRunEnd(
+    modules: readonly TestModule[],
+    _unhandledErrors: readonly unknown[],
+    reason: TestRunEndReason,
+  ): Promise<void> {
+    this.#line?.stop()
+    this.#line = null
+    const source = this.#source
+    if (source === null) return this.#listCells(modules)
+    try {
+      const finished = await source.finish({ reason, modules: modules.map(moduleOf) })
+      if (finished.red) fail()
+      await this.#show(finished)
+    } catch (error) {
+      // Whatever died here, the run has no verdict that could be shown, and must not look as if it had passed.
+      fail()
+      this.#print(`FAIL  the run could not be reported: ${printable(describe(error))}`)
+    } finally {
+      source.closed()
+    }
+  }
+
+  async #show({ runs, notes }: FinishedRun): Promise<void> {
+    for (const { project, reports, reportPath } of runs) {
+      for (const report of reports) {
+        const path = reportPath(report.campaignId, 'md')
+        const problem = await writeDocument(path, renderMarkdown(report))
+        this.#print(this.#render(report, project, problem === null ? path : null))
+        if (problem !== null) this.#print(`the Markdown report was not written: ${printable(problem)}`)
+      }
+    }
+    for (const note of notes) this.#print(`note: ${printable(note)}`)
+  }
+
+  #render(report: CampaignReport, project: string, path: string | null): string {
+    const stream = this.#stream()
+    return renderTerminal(report, {
+      width: Math.min(stream.isTTY === true ? (stream.columns ?? WIDTH) : WIDTH, WIDTH),
+      color: wantsColor(stream, process.env),
+      unicode: this.#unicode(),
+      verbose: this.#verbose,
+      project: project === '' ? 'evals' : project,
+      ...(path === null ? {} : { reportPath: shortest(path) }),
+    })
+  }
+
+  #listCells(modules: readonly TestModule[]): void {
+    const records: RunRecord[] = []
+    let unreadable = 0
+    for (const module of modules) {
+      for (const test of module.children.allTests()) {
+        const meta: { readonly campaign?: unknown } = test.meta()
+        if (meta.campaign === undefined) continue
+        const read = RunRecord.safeParse((meta.campaign as { readonly record?: unknown } | null)?.record)
+        if (read.success) records.push(read.data)
+        else unreadable += 1
+      }
+    }
+    if (records.length > 0) this.#print(renderCells(records, { width: WIDTH, unicode: this.#unicode() }))
+    if (unreadable > 0) {
+      fail()
+      this.#print(`${unreadable} records could not be read: were they written by another version of vitest-campaign?`)
+    }
+    if (records.length + unreadable > 0) {
+      this.#print(
+        'note: no verdict is computed here; it needs the plugin of vitest-campaign in the Vitest configuration',
+      )
+    }
+  }
+
+  #print(text: string): void {
+    const lines = text.split('\n').map(harmless).join('\n')
+    this.#stream().write(`\n${lines}\n`)
+  }
+
+  #stream(): Stream {
+    return this.#vitest?.logger.outputStream ?? process.stdout
+  }
+
+  #unicode(): boolean {
+    return unicodeTerminal(process.platform, process.env)
+  }
+}
+
+function moduleOf(module: TestModule): { file: string; project: string; errors: string[] } {
+  const file = relative(module.project.config.root, module.moduleId).split(sep).join('/')
+  return { file, project: module.project.name, errors: module.errors().map(({ message }) => message) }
+}
+
+/** Never lowers an exit code that somebody else has set. */
+function fail(): void {
+  if (process.exitCode === undefined || process.exitCode === 0) process.exitCode = 1
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+function shortest(path: string): string {
+  const below = relative(process.cwd(), path)
+  return below.length < path.length ? below : path
+}
+
+/** Whole or not at all, readable by its owner. Null, or why it was not written. */
+async function writeDocument(path: string, document: string): Promise<string | null> {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    await writeFile(temporary, document, { mode: 0o600, flag: 'wx' })
+    await rename(temporary, path)
+    return null
+  } catch (error) {
+    await rm(temporary, { force: true })
+    return describe(error)
+  }
+}

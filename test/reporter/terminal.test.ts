@@ -1,0 +1,275 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type CampaignReport, type Estimate, OUTCOMES, REFUSALS } from '../../src/core/report/report.ts'
+import { textWidth } from '../../src/reporter/terminal/width.ts'
+import { renderTerminal } from '../../src/reporter/terminal.ts'
+import {
+  AT_LEAST,
+  candidate,
+  estimate,
+  HOLD,
+  NO_GATE,
+  REGRESS,
+  REPORTS,
+  report,
+  statusCounts,
+  variant,
+} from './reports.ts'
+
+const PLAIN = { width: 80, color: false, unicode: true, reportPath: '.evals/run-1/reports/triage.md' }
+const ESCAPE = '\u001b'
+const SGR = new RegExp(`${ESCAPE}\\[\\d+m`, 'g')
+
+const lines = (text: string): string[] => text.split('\n')
+
+describe('fixed reports', () => {
+  test.each(Object.entries(REPORTS))('%s', async (name, fixed) => {
+    const file = name.replaceAll(' ', '-')
+    await expect(renderTerminal(fixed, PLAIN)).toMatchFileSnapshot(`__golden__/${file}.txt`)
+  })
+
+  test('without Unicode', async () => {
+    const text = renderTerminal(REGRESS, { ...PLAIN, unicode: false })
+    expect(text).toMatch(/^[\x20-\x7e\n]*$/)
+    await expect(text).toMatchFileSnapshot('__golden__/regress.ascii.txt')
+  })
+
+  test.each(Object.entries(REPORTS))('%s: the verdict is on line 1, the path on the last', (_, fixed) => {
+    const all = lines(renderTerminal(fixed, PLAIN))
+    expect(all[0]?.startsWith(`${fixed.verdict.word}  `)).toBe(true)
+    expect(all.at(-1)).toBe('report: .evals/run-1/reports/triage.md')
+  })
+
+  test('what is not fresh is dated on line 1', () => {
+    expect(lines(renderTerminal(REGRESS, PLAIN))[0]).toContain('(replayed, recorded 2026-11-02 to 2026-11-05)')
+    expect(lines(renderTerminal(HOLD, PLAIN))[0]).not.toContain('recorded')
+  })
+
+  test('colour repeats words and takes no room', () => {
+    for (const fixed of Object.values(REPORTS)) {
+      const colored = renderTerminal(fixed, { ...PLAIN, color: true })
+      expect(colored).toContain(ESCAPE)
+      expect(colored.replace(SGR, '')).toBe(renderTerminal(fixed, PLAIN))
+      expect(renderTerminal(fixed, PLAIN)).not.toContain(ESCAPE)
+    }
+  })
+
+  test('verbose shows what the page leaves out', () => {
+    const short = renderTerminal(REGRESS, PLAIN)
+    const whole = renderTerminal(REGRESS, { ...PLAIN, verbose: true })
+    expect(short).toContain('+ 1 more')
+    expect(whole).not.toContain('+ 1 more')
+    expect(lines(whole).length).toBeGreaterThan(40)
+  })
+})
+
+describe('numbers', () => {
+  test('points of percent, signed, on a scale from 0 to 1', () => {
+    expect(renderTerminal(REGRESS, PLAIN)).toContain('-6.4 [-10.9, -1.9]')
+    expect(renderTerminal(REGRESS, PLAIN)).toContain('pp vs current')
+  })
+
+  test('score units on another scale', () => {
+    const text = renderTerminal(
+      report({
+        design: { ...HOLD.design, scale: [1, 5], margin: 0.2 },
+        candidates: [candidate('concise', { difference: estimate(-0.523, -1.01, -0.0361) })],
+      }),
+      PLAIN,
+    )
+    expect(text).toContain('-0.523 [-1.01, -0.0361]')
+    expect(text).not.toContain(' pp')
+  })
+
+  test('a cost nobody knows is unknown, with its reason, and never $0', () => {
+    const text = renderTerminal(REGRESS, PLAIN)
+    expect(text).toMatch(/mini-model.*unknown/)
+    expect(text).toContain('unknown (price not captured): cost of mini-model')
+    expect(text).not.toContain('$0 ')
+    expect(text).toContain('cost in total at least $1.01; 9 cells without a charge')
+  })
+
+  test('a mean whose interval is refused keeps its reason', () => {
+    const alone = estimate(0.5, null, null, { n: 1, df: null, refused: 'one_scenario' })
+    const text = renderTerminal(report({ ...NO_GATE, variants: [variant('current', { mean: alone })] }), PLAIN)
+    expect(text).toContain('0.500 [unknown]')
+    expect(text).toContain('unknown (one scenario): interval of current')
+  })
+
+  test('one variant without a gate has its mean, interval, cost and latency', () => {
+    expect(renderTerminal(NO_GATE, PLAIN)).toMatch(
+      /current {2}0\.712 \[0\.651, 0\.773\] {2}71\.2 % {2}\$0\.00412 {2}1\.23 s/,
+    )
+  })
+
+  test('a threshold is drawn beside the mean', () => {
+    expect(renderTerminal(AT_LEAST, PLAIN)).toContain('┊ at least 0.900')
+  })
+})
+
+describe('the command that reruns a scenario', () => {
+  const rerun = (scenario: string): string => {
+    const worst = [{ scenario, comparator: 1, candidate: 0, delta: -1, comparatorSeeds: '1/1', candidateSeeds: '0/1' }]
+    const text = renderTerminal(report({ candidates: [candidate('concise', { outcome: 'regress', worst })] }), PLAIN)
+    return lines(text).find((line) => line.includes('npx vitest')) ?? ''
+  }
+
+  test('names the cells of the scenario', () => {
+    expect(rerun('refund')).toBe('  rerun one: npx vitest --project evals -t "> refund > seed"')
+  })
+
+  test('stays a command whatever the id', () => {
+    expect(rerun('$(id)')).toContain('-t "> ..id. > seed"')
+    const shell = rerun('a"; rm -rf $(pwd) `id` %PATH% !x\\')
+    expect(shell).toContain('-t "> a.. rm -rf ..pwd. .id. .PATH. .x."')
+  })
+
+  test('finds the title it was made for', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 }), (id) => {
+        const pattern = / -t "(.*)"$/.exec(rerun(id))?.[1]
+        expect(pattern).toBeDefined()
+        expect(`concise > ${id} > seed 0`).toMatch(new RegExp(pattern ?? '(?!)'))
+      }),
+    )
+  })
+})
+
+/** Ids as nobody would write them, and somebody does. */
+const id = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 200 }),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.constantFrom(
+    '::error::x',
+    '##[group]x',
+    '  ::set-output',
+    '漢'.repeat(200),
+    '👩‍👩‍👧‍👦'.repeat(30),
+    'a\nb',
+    `${ESCAPE}[31mred`,
+    '\u202edlrow',
+    '',
+  ),
+)
+const number = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.double({ min: -1, max: 1, noNaN: true }),
+)
+const maybe = fc.option(number, { nil: null })
+const estimates: fc.Arbitrary<Estimate> = fc
+  .record({ est: maybe, lo: maybe, hi: maybe, descriptive: fc.boolean(), refused: fc.constantFrom(...REFUSALS) })
+  .map((part) => estimate(part.est, part.lo, part.hi, { descriptive: part.descriptive, refused: part.refused }))
+const outcome = fc.constantFrom(...OUTCOMES)
+const count = fc.nat({ max: 1_000_000 })
+
+const variants = fc
+  .record({
+    id,
+    mean: estimates,
+    passRate: estimates,
+    usd: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true }), { nil: null }),
+  })
+  .map(({ id, mean, passRate, usd }) =>
+    variant(id, {
+      mean,
+      passRate,
+      coverage: 0.5,
+      cost: {
+        totalUsd: usd,
+        knownUsd: usd ?? 0,
+        uncapturedCells: 1,
+        perCellUsd: usd,
+        perSuccessUsd: usd,
+        provenance: 'estimated',
+        refused: 'uncaptured',
+      },
+    }),
+  )
+const candidates = fc
+  .record({
+    id,
+    outcome,
+    difference: fc.option(estimates, { nil: null }),
+    worst: fc.array(id, { maxLength: 12 }),
+    mean: estimates,
+    threshold: number,
+    level: fc.boolean(),
+    drop: maybe,
+  })
+  .map(({ id, outcome, difference, worst, mean, threshold, level, drop }) =>
+    candidate(id, {
+      outcome,
+      difference,
+      bounds: { lo: -0.3, hi: 0.2, tippingCells: 4 },
+      detectableDrop: { drop },
+      atLeast: level ? { threshold, outcome, mean } : null,
+      mustPass: { scenarios: 2, broken: worst.slice(0, 3).map((scenario) => ({ scenario, failedSeeds: [0, 1] })) },
+      worst: worst.map((scenario) => ({
+        scenario,
+        comparator: 1,
+        candidate: 0,
+        delta: -1,
+        comparatorSeeds: '3/3',
+        candidateSeeds: '0/3',
+      })),
+    }),
+  )
+const reports: fc.Arbitrary<CampaignReport> = fc
+  .record({
+    id,
+    headline: fc.oneof(id, fc.lorem({ maxCount: 80 })),
+    scale: fc.constantFrom([0, 1] as const, [0, 1e6] as const, null),
+    variants: fc.array(variants, { maxLength: 12 }),
+    candidates: fc.array(candidates, { maxLength: 12 }),
+    texts: fc.array(fc.oneof(id, fc.lorem({ maxCount: 40 })), { maxLength: 12 }),
+    count,
+    margin: fc.option(fc.double({ min: 1e-9, max: 1, noNaN: true }), { nil: null }),
+  })
+  .map(({ id, headline, scale, variants, candidates, texts, count, margin }) =>
+    report({
+      campaignId: id,
+      file: `evals/${id}.eval.ts`,
+      verdict: { ...HOLD.verdict, headline, reasons: texts.map((text) => ({ code: 'x', text })) },
+      design: { ...HOLD.design, scale, margin, comparator: id, primary: headline },
+      coverage: { planned: count, counts: statusCounts({ not_run: count, infra_error: 3 }), reasons: { [id]: count } },
+      variants,
+      candidates,
+      failures: texts.map((text) => ({ class: text, mode: text, count, example: text, cells: [text] })),
+      integrity: {
+        backend: 'mixed',
+        issues: texts.map((text) => ({ code: text, severity: 'warn', count, example: text })),
+      },
+      evidence: { live: 1, replayed: count + 1, mixed: 2, carried: 3, recordedFrom: headline, recordedTo: id },
+    }),
+  )
+
+describe('any report', () => {
+  test('stays within the page', () => {
+    fc.assert(
+      fc.property(reports, fc.integer({ min: 40, max: 120 }), fc.boolean(), (any, width, unicode) => {
+        const all = lines(renderTerminal(any, { ...PLAIN, width, unicode, reportPath: `/tmp/${any.campaignId}/x.md` }))
+        expect(all.length).toBeLessThanOrEqual(40)
+        for (const line of all) expect(textWidth(line), line).toBeLessThanOrEqual(width)
+        expect(all[0]?.startsWith(any.verdict.word)).toBe(true)
+        expect(all.at(-1)?.startsWith('report: ')).toBe(true)
+        // Every section keeps its place on a sheet of the usual width.
+        if (width >= 80) for (const part of ['COVERAGE', 'VARIANTS', 'EVIDENCE']) expect(all.join('\n')).toContain(part)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('prints nothing that a terminal or a CI runner acts upon', () => {
+    fc.assert(
+      fc.property(reports, fc.boolean(), (any, verbose) => {
+        const text = renderTerminal(any, { ...PLAIN, verbose })
+        expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/)
+        expect(text).not.toMatch(/^\s*::/m)
+        expect(text).not.toMatch(/##\w*\[/)
+        expect(text).not.toContain('NaN')
+        expect(text).not.toContain('undefined')
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
