@@ -1,4 +1,10 @@
-import type { Governor, GovernorEffect, GovernorEvent, LeaseRequest } from '../../core/capacity/governor.ts'
+import {
+  type Governor,
+  type GovernorEffect,
+  type GovernorEvent,
+  InvalidEventError,
+  type LeaseRequest,
+} from '../../core/capacity/governor.ts'
 import type { StatusReason } from '../../core/record/status.ts'
 
 export type LeaseDecision =
@@ -18,8 +24,11 @@ export class Admission {
   readonly #openPermits = new Map<number, string>()
   #nextPermit = 1
 
-  constructor(governor: Governor) {
+  readonly #onInvalid: (error: Error) => void
+
+  constructor(governor: Governor, onInvalid: (error: Error) => void) {
     this.#governor = governor
+    this.#onInvalid = onInvalid
   }
 
   lease(request: LeaseRequest): Promise<LeaseDecision> {
@@ -75,7 +84,16 @@ export class Admission {
   #decide(): void {
     const events = this.#pending
     this.#pending = []
-    for (const effect of this.#governor.send(events)) this.#apply(effect)
+    let effects: readonly GovernorEffect[]
+    try {
+      effects = this.#governor.send(events)
+    } catch (error) {
+      // An impossible event is a bug of ours: it is reported, and everything else in the batch took effect.
+      if (!(error instanceof InvalidEventError)) throw error
+      this.#onInvalid(error)
+      effects = error.effects
+    }
+    for (const effect of effects) this.#apply(effect)
   }
 
   #apply(effect: GovernorEffect): void {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathSegment } from '../replay/disk.ts'
+import { segmentOf } from '../replay/path.ts'
 import { writeAtomic } from './atomic-file.ts'
 
 /** `.evals/<runId>/`: everything one run writes. */
@@ -32,6 +32,6 @@ export async function createRunFolder(root: string, now: Date): Promise<RunFolde
     journal: join(dir, 'journal.jsonl'),
     records: join(dir, 'records.jsonl'),
     manifest: join(dir, 'manifest.json'),
-    report: (campaignId, extension) => join(dir, 'reports', `${pathSegment(campaignId)}.${extension}`),
+    report: (campaignId, extension) => join(dir, 'reports', `${segmentOf(campaignId)}.${extension}`),
   }
 }

@@ -51,7 +51,10 @@ export class Run {
     this.facts = facts
     this.#journal = journal
     this.#verdicts = new Verdicts(folder)
-    this.admission = new Admission(createGovernor(context.options.capacity, () => performance.now()))
+    this.admission = new Admission(
+      createGovernor(context.options.capacity, () => performance.now()),
+      (error) => this.problem(null, 'governor', error.message),
+    )
   }
 
   /** Creates the run folder and its journal. */

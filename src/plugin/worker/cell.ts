@@ -15,7 +15,6 @@ import { readExchange } from '../../core/traffic/wire/read.ts'
 import type { CellTraffic, CellTrafficResult } from '../replay/traffic.ts'
 import type { GrantedLease, RegisteredCampaign, WorkerBridge } from './bridge.ts'
 import { Deadline } from './deadline.ts'
-import { untilAborted } from './race.ts'
 import { scoreOutput, type Scoring } from './score.ts'
 import { type Notes, subjectContext } from './subject.ts'
 
@@ -164,22 +163,18 @@ class Execution {
 
   async #runSubject(traffic: CellTraffic | null): Promise<Attempt> {
     const { campaign } = this.#registered
-    const { signal } = this.#deadline
     try {
       const context = subjectContext({
         cell: this.#cell,
         variant: this.#variant,
         scenario: this.#scenario,
-        signal,
+        deadline: this.#deadline,
         fetch: traffic?.fetch ?? globalThis.fetch,
         runDir: this.#bridge.settings.runDir,
         redactor: this.#bridge.redactor,
         notes: this.#notes,
       })
-      const output = await untilAborted(
-        this.#inTraffic(traffic, 'subject', async () => campaign.run(context)),
-        signal,
-      )
+      const output = await this.#deadline.bound(this.#inTraffic(traffic, 'subject', async () => campaign.run(context)))
       // Digested before redaction: two outputs that differ in a secret alone are different outputs.
       const { digest } = describeOutput(output)
       const kept = this.#bridge.redactor.json(output as Json).value
@@ -230,14 +225,13 @@ class Execution {
   #classify(thrown: unknown, calls: readonly CheckedCall[], closed: CellTrafficResult | null): SubjectOutcome {
     const verdict = classifyThrow({
       thrown,
-      endedBy: this.#deadline.hit ? 'deadline' : this.#deadline.signal.aborted ? 'shutdown' : null,
+      endedBy: this.#deadline.endedBy,
       deadlineMs: this.#registered.campaign.plan.timeoutMs,
       waitedMs: closed?.waitedMs ?? 0,
       calls: calls.filter((call) => call.role === 'subject'),
     })
     if (verdict.red) this.#red ??= thrown
-    const { status, reason, failure } = verdict
-    return { kind: 'failed', status, ...(reason === undefined ? {} : { reason }), failure: this.#redactFailure(failure) }
+    return { ...verdict.outcome, failure: this.#redactFailure(verdict.outcome.failure) }
   }
 
   #redactFailure(failure: Failure): Failure {

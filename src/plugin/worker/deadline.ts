@@ -1,16 +1,20 @@
 /**
- * The deadline of a cell: a clock that stands still while the cell waits for a permit, and an AbortSignal that fires
- * when it runs out or when the run aborts the cell.
+ * The deadline of a cell: a clock that stands still while the cell waits for a permit, ended by running out or by the
+ * run that aborts the cell.
+ *
+ * The AbortSignal is made when somebody asks for it: tens of thousands of cells in flight that never look at theirs
+ * would spend more on signals than on everything else.
  */
 export class Deadline {
-  readonly #controller = new AbortController()
   readonly #limitMs: number
   readonly #now: () => number
+  #controller: AbortController | null = null
+  #listeners: Set<(reason: Error) => void> | null = null
   #timer: NodeJS.Timeout | null = null
   #startedAt: number
   #usedMs = 0
   #waits = 0
-  #hit = false
+  #ended: { readonly by: 'deadline' | 'shutdown'; readonly reason: Error } | null = null
 
   constructor(limitMs: number, now: () => number = () => performance.now()) {
     this.#limitMs = limitMs
@@ -20,17 +24,36 @@ export class Deadline {
   }
 
   get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController()
+      if (this.#ended !== null) this.#controller.abort(this.#ended.reason)
+    }
     return this.#controller.signal
   }
 
-  /** True when time ran out, false when the run aborted the cell or nothing happened. */
-  get hit(): boolean {
-    return this.#hit
+  /** What ended the cell's time, or null while it has some. */
+  get endedBy(): 'deadline' | 'shutdown' | null {
+    return this.#ended?.by ?? null
   }
 
-  get remainingMs(): number {
-    const running = this.#waits > 0 ? 0 : this.#now() - this.#startedAt
-    return Math.max(0, this.#limitMs - this.#usedMs - running)
+  /**
+   * The promise, or a rejection with the reason as soon as the cell's time ends. The promise stays owned: what it does
+   * after that is ignored.
+   */
+  async bound<T>(promise: Promise<T>): Promise<T> {
+    promise.catch(() => {})
+    if (this.#ended !== null) throw this.#ended.reason
+    let listener: ((reason: Error) => void) | null = null
+    const end = new Promise<never>((_, reject) => {
+      listener = reject
+      this.#listeners ??= new Set()
+      this.#listeners.add(reject)
+    })
+    try {
+      return await Promise.race([promise, end])
+    } finally {
+      if (listener !== null) this.#listeners?.delete(listener)
+    }
   }
 
   /** Nested waits count once. */
@@ -45,9 +68,9 @@ export class Deadline {
     }
   }
 
+  /** The run ends the cell. */
   abort(reason: Error): void {
-    this.#disarm()
-    this.#controller.abort(reason)
+    this.#end('shutdown', reason)
   }
 
   clear(): void {
@@ -55,13 +78,18 @@ export class Deadline {
   }
 
   #arm(): void {
-    if (this.signal.aborted) return
+    if (this.#ended !== null) return
     // Longer than a timer can hold is no deadline at all.
-    const ms = Math.min(this.remainingMs, 2 ** 31 - 1)
-    this.#timer = setTimeout(() => {
-      this.#hit = true
-      this.#controller.abort(new DeadlineError(this.#limitMs))
-    }, ms)
+    const ms = Math.min(Math.max(0, this.#limitMs - this.#usedMs), 2 ** 31 - 1)
+    this.#timer = setTimeout(() => this.#end('deadline', new DeadlineError(this.#limitMs)), ms)
+  }
+
+  #end(by: 'deadline' | 'shutdown', reason: Error): void {
+    if (this.#ended !== null) return
+    this.#disarm()
+    this.#ended = { by, reason }
+    this.#controller?.abort(reason)
+    for (const listener of this.#listeners ?? []) listener(reason)
   }
 
   #disarm(): void {
@@ -70,7 +98,7 @@ export class Deadline {
   }
 }
 
-export class DeadlineError extends Error {
+class DeadlineError extends Error {
   override readonly name = 'DeadlineError'
   constructor(limitMs: number) {
     super(`the cell did not settle within its deadline of ${limitMs / 1000} s`)

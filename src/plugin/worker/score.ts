@@ -4,8 +4,7 @@ import type { LoadedScorer } from '../../core/campaign/scoring.ts'
 import type { RecordedScore } from '../../core/record/record.ts'
 import { normaliseScore } from '../../core/scorers/normalise.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
-import type { Deadline } from './deadline.ts'
-import { untilAborted } from './race.ts'
+import { Deadline } from './deadline.ts'
 
 export interface ScoringInput {
   readonly scorers: readonly LoadedScorer[]
@@ -52,31 +51,34 @@ export async function scoreOutput(input: ScoringInput): Promise<Scoring> {
 /** The scorer's answer, bounded by its own timeout and by the cell's deadline (which stands still during waits). */
 async function settleInTime(scorer: LoadedScorer, input: ScoringInput): Promise<unknown> {
   const { deadline, cell } = input
-  const controller = new AbortController()
+  const { timeout } = scorer
+  const own = timeout === null ? null : new Deadline(timeout)
   const value = scorer.score({
     output: input.output,
     variant: input.variant as Payload & { readonly id: string },
     scenario: input.scenario as Payload & { readonly id: string },
     seed: cell.seed,
     cellId: cell.cellId,
-    signal: controller.signal,
+    get signal() {
+      return own === null ? deadline.signal : AbortSignal.any([own.signal, deadline.signal])
+    },
     fetch: input.fetch,
   })
-  if (!isThenable(value)) return value
-  const late = (bound: string): void => {
-    controller.abort(new Error(`scorer ${JSON.stringify(scorer.name)} did not settle within ${bound}`))
+  if (!isThenable(value)) {
+    own?.clear()
+    return value
   }
-  const onDeadline = (): void => late("the cell's deadline")
-  if (deadline.signal.aborted) onDeadline()
-  deadline.signal.addEventListener('abort', onDeadline, { once: true })
-  const { timeout } = scorer
-  const timer =
-    timeout === null ? null : setTimeout(() => late(`its timeout of ${timeout / 1000} s`), Math.min(timeout, 2 ** 31 - 1))
+  const promised = Promise.resolve(value)
   try {
-    return await untilAborted(Promise.resolve(value), controller.signal)
+    return await deadline.bound(own === null ? promised : own.bound(promised))
+  } catch (error) {
+    const late = (bound: string): Error =>
+      new Error(`scorer ${JSON.stringify(scorer.name)} did not settle within ${bound}`)
+    if (own?.endedBy === 'deadline') throw late(`its timeout of ${(timeout ?? 0) / 1000} s`)
+    if (deadline.endedBy === 'deadline') throw late("the cell's deadline")
+    throw error
   } finally {
-    if (timer !== null) clearTimeout(timer)
-    deadline.signal.removeEventListener('abort', onDeadline)
+    own?.clear()
   }
 }
 

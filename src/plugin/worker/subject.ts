@@ -7,7 +7,8 @@ import type { PlannedCell } from '../../core/campaign/plan.ts'
 import { TaskFailure } from '../../core/record/task-failure.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
 import { writeAtomic } from '../pool/atomic-file.ts'
-import { pathSegment } from '../replay/disk.ts'
+import { segmentOf } from '../replay/path.ts'
+import type { Deadline } from './deadline.ts'
 
 /** What `run` says about its cell beside the output. */
 export interface Notes {
@@ -20,7 +21,7 @@ export interface SubjectOptions {
   readonly cell: PlannedCell
   readonly variant: Payload
   readonly scenario: Payload
-  readonly signal: AbortSignal
+  readonly deadline: Deadline
   readonly fetch: typeof globalThis.fetch
   readonly runDir: string
   readonly redactor: Redactor
@@ -34,7 +35,9 @@ export function subjectContext(options: SubjectOptions): RunContext<Payload, Pay
     variant: options.variant as Payload & { readonly id: string },
     scenario: options.scenario as Payload & { readonly id: string },
     seed: cell.seed,
-    signal: options.signal,
+    get signal() {
+      return options.deadline.signal
+    },
     cellId: cell.cellId,
     fetch: options.fetch,
     metric(name, value) {
@@ -49,7 +52,7 @@ export function subjectContext(options: SubjectOptions): RunContext<Payload, Pay
     async artifact(name, data) {
       const folder = join(options.runDir, 'artifacts', cell.cellId)
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      const path = join(folder, pathSegment(name))
+      const path = join(folder, segmentOf(name))
       await writeAtomic(path, typeof data === 'string' ? redactor.text(data).text : data)
       return path
     },

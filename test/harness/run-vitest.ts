@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
+import { onTestFinished } from 'vitest'
+import type { RunRecord } from '../../src/core/record/record.ts'
+import type { CampaignReport } from '../../src/core/report/report.ts'
+
+export const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
+const FIXTURES = join(REPOSITORY, 'test/fixtures')
+/** Inside the repository, so that `vitest-campaign` resolves to it. */
+const SCRATCH = join(REPOSITORY, 'test/.scratch')
+const VITEST = process.env.VITEST_CAMPAIGN_TEST_VITEST ?? join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
+const NODE = process.env.VITEST_CAMPAIGN_TEST_NODE ?? process.execPath
+
+export interface VitestResult {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  /** stdout and stderr as they came, without ANSI codes. */
+  readonly output: string
+}
+
+/** A copy of a fixture project, removed when the test is over. */
+export async function project(fixture: string): Promise<string> {
+  await mkdir(SCRATCH, { recursive: true })
+  const root = await mkdtemp(join(SCRATCH, `${fixture}-`))
+  await cp(join(FIXTURES, fixture), root, { recursive: true })
+  onTestFinished(() => rm(root, { recursive: true, force: true }))
+  return root
+}
+
+export interface VitestRun {
+  readonly child: ChildProcess
+  /** What was printed so far. */
+  readonly printed: () => string
+  readonly done: Promise<VitestResult>
+}
+
+/** Starts Vitest on a project as a user would. `CI` is unset unless given: tests must not depend on where they run. */
+export function startVitest(root: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): VitestRun {
+  const { CI: _ci, GITHUB_ACTIONS: _gha, VITEST: _vitest, NODE_OPTIONS: _options, ...inherited } = process.env
+  for (const name of Object.keys(inherited)) if (/^(VITEST_|EVALS_|TINYPOOL)/.test(name)) delete inherited[name]
+  const child = spawn(NODE, [VITEST, 'run', '--root', root, ...args], {
+    env: { ...inherited, NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  const printed = (): string => stripVTControlCharacters(output)
+  const done = new Promise<VitestResult>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => resolve({ code, signal, output: printed() }))
+  })
+  return { child, printed, done }
+}
+
+export function runVitest(root: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<VitestResult> {
+  return startVitest(root, args, env).done
+}
+
+/** Files of the newest run of a project. */
+export async function newestRun(root: string): Promise<{
+  readonly dir: string
+  readonly records: readonly RunRecord[]
+  readonly reports: { readonly [campaignId: string]: CampaignReport }
+  readonly journal: readonly string[]
+}> {
+  const runId = (await readFile(join(root, '.evals/latest'), 'utf8')).trim()
+  const dir = join(root, '.evals', runId)
+  const reports: Record<string, CampaignReport> = {}
+  for (const name of await readdir(join(dir, 'reports'))) {
+    if (!name.endsWith('.json')) continue
+    const report = JSON.parse(await readFile(join(dir, 'reports', name), 'utf8')) as CampaignReport
+    reports[report.campaignId] = report
+  }
+  return {
+    dir,
+    records: (await lines(join(dir, 'records.jsonl'))).map((line) => JSON.parse(line) as RunRecord),
+    reports,
+    journal: await lines(join(dir, 'journal.jsonl')),
+  }
+}
+
+async function lines(path: string): Promise<readonly string[]> {
+  return (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '')
+}

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['**/node_modules/**', 'test/.scratch/**', 'test/fixtures/**'],
+    // Whole Vitest runs on fixture projects are among the tests, on machines that are busy with others.
+    testTimeout: 120_000,
+  },
+})
