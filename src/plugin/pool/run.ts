@@ -9,6 +9,7 @@ import type { RunRecord } from '../../core/record/record.ts'
 import type { StatusReason } from '../../core/record/status.ts'
 import type { FilePlan, LeaseReply, PlanReply, RunFacts, VerdictReply } from '../control.ts'
 import type { ResolvedOptions } from '../options.ts'
+import { writeAtomic } from './atomic-file.ts'
 import { Admission } from './admission.ts'
 import { CampaignState } from './campaign-state.ts'
 import { codeDigest } from './code-digest.ts'
@@ -42,10 +43,18 @@ export class Run {
   readonly #verdicts: Verdicts
   readonly #problems: string[] = []
   readonly #idle = new Set<() => void>()
+  readonly #startedAt: Date
   #draining: StatusReason | null = null
   #failure: Error | null = null
 
-  private constructor(context: RunContext, folder: RunFolder, facts: RunFacts, journal: Appender) {
+  private constructor(
+    context: RunContext,
+    folder: RunFolder,
+    facts: RunFacts,
+    journal: Appender,
+    startedAt: Date,
+  ) {
+    this.#startedAt = startedAt
     this.context = context
     this.folder = folder
     this.facts = facts
@@ -63,7 +72,7 @@ export class Run {
     const [folder, commit] = await Promise.all([createRunFolder(context.root, startedAt), readCommit(context.root)])
     const journal = createAppender(await openJournalFile(folder.journal), { name: folder.journal })
     const facts: RunFacts = { runId: folder.runId, commit }
-    const run = new Run(context, folder, facts, journal)
+    const run = new Run(context, folder, facts, journal, startedAt)
     await journal.append({
       kind: 'run',
       runId: folder.runId,
@@ -74,6 +83,7 @@ export class Run {
       versions: context.versions,
       startedAt: startedAt.toISOString(),
     })
+    await run.#writeManifest(startedAt, null)
     return run
   }
 
@@ -246,7 +256,33 @@ export class Run {
     await this.#journal.append({ kind: 'end', reason: interrupted ? 'interrupted' : 'finished' })
     await this.#journal.close()
     await this.#verdicts.writeRecords(this.#campaigns.values())
+    await this.#writeManifest(this.#startedAt, interrupted ? 'interrupted' : 'finished')
     return this.#verdicts.reports()
+  }
+
+  /** manifest.json: what the folder holds, for people and tools that do not want to read a journal. */
+  async #writeManifest(startedAt: Date, end: 'finished' | 'interrupted' | null): Promise<void> {
+    const { context, facts, folder } = this
+    const manifest = {
+      schema: 'vitest-campaign/manifest@1',
+      runId: facts.runId,
+      project: context.projectName,
+      startedAt: startedAt.toISOString(),
+      endedAt: end === null ? null : new Date().toISOString(),
+      end,
+      policy: context.policy,
+      commit: facts.commit,
+      versions: context.versions,
+      campaigns: [...this.#campaigns.values()].map(({ plan, fingerprint, cells, records, skipped }) => ({
+        campaignId: plan.campaignId,
+        file: plan.file,
+        fingerprint,
+        planned: cells.size,
+        recorded: records.size,
+        skipped,
+      })),
+    }
+    await writeAtomic(folder.manifest, `${JSON.stringify(manifest, null, 2)}\n`)
   }
 
   #runOf(state: CampaignState): RunFacts & { fingerprint: string } {

@@ -1,17 +1,12 @@
 import { relative, sep } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
 import { cellName, cellsOf } from '../../core/campaign/cells.ts'
-import type { CampaignDefinition } from '../../core/campaign/definition.ts'
+import type { CampaignDefinition, DeclareCampaign } from '../../core/campaign/definition.ts'
 import { loadDefinition } from '../../core/campaign/load.ts'
 import { type RegisteredCampaign, requireBridge, type WorkerBridge } from './bridge.ts'
 import { type CallSite, callSite } from './call-site.ts'
 import { runCell } from './cell.ts'
 import { showVerdict } from './gate.ts'
-
-type Register = <Variant extends object, Scenario extends object, Output>(
-  id: string,
-  definition: CampaignDefinition<Variant, Scenario, Output>,
-) => void
 
 /**
  * Declares a campaign: variants × scenarios × seeds, how to run one, how to score it, how to decide.
@@ -23,9 +18,9 @@ type Register = <Variant extends object, Scenario extends object, Output>(
  * @throws Error outside the campaign pool; every other mistake in the definition fails the file at collection, naming
  *   the campaign, the option and what to do
  */
-export interface EvalCampaign extends Register {
-  readonly only: Register
-  readonly skip: Register
+export interface EvalCampaign extends DeclareCampaign {
+  readonly only: DeclareCampaign
+  readonly skip: DeclareCampaign
 }
 
 export const evalCampaign: EvalCampaign = Object.assign(registrar('run'), {
@@ -33,8 +28,8 @@ export const evalCampaign: EvalCampaign = Object.assign(registrar('run'), {
   skip: registrar('skip'),
 })
 
-function registrar(mode: 'run' | 'only' | 'skip'): Register {
-  const register: Register = (id, definition) => {
+function registrar(mode: 'run' | 'only' | 'skip'): DeclareCampaign {
+  const register: DeclareCampaign = (id, definition) => {
     const bridge = requireBridge('evalCampaign()')
     const site = callSite(bridge.file, register)
     const suite = mode === 'only' ? describe.only : mode === 'skip' ? describe.skip : describe
