@@ -1,0 +1,271 @@
+import { z } from 'zod'
+import { type Body, CALL_ROLES, type Exchange } from './exchange.ts'
+
+const NAME = 'vitest-campaign/recording@'
+const VERSION = 1
+export const RECORDING_SCHEMA = `${NAME}${VERSION}` as const
+
+/** What one cell asked and was answered. */
+export interface Recording {
+  readonly campaignId: string
+  readonly variantId: string
+  readonly scenarioId: string
+  readonly seed: number
+  /** ISO instant. */
+  readonly recordedAt: string
+  readonly exchanges: readonly Exchange[]
+}
+
+/** A recording that cannot be read; says where and what to do. */
+export class RecordingError extends Error {
+  override readonly name = 'RecordingError'
+  readonly file: string
+  readonly line: number
+  constructor(file: string, line: number, what: string) {
+    super(`${file}:${line}: ${what}`)
+    this.file = file
+    this.line = line
+  }
+}
+
+const count = z.number().int().nonnegative()
+const milliseconds = z.number().nonnegative()
+const instant = z.iso.datetime()
+
+const header = z.strictObject({
+  schema: z.literal(RECORDING_SCHEMA),
+  campaignId: z.string(),
+  variantId: z.string(),
+  scenarioId: z.string(),
+  seed: z.number().int(),
+  recordedAt: instant,
+})
+
+const headers = z.array(z.tuple([z.string(), z.string()]))
+
+const body = z.union([
+  z.null(),
+  z.strictObject({ text: z.string() }),
+  z.strictObject({ base64: z.base64() }),
+  // What JSON.parse gave: nothing to validate, only to be there.
+  z.strictObject({ json: z.custom<unknown>((value) => value !== undefined, 'has no value') }),
+])
+
+const request = z.strictObject({ method: z.string(), url: z.string(), headers, body })
+
+const response = z.strictObject({
+  kind: z.literal('response'),
+  status: z.number().int(),
+  statusText: z.string(),
+  headers,
+  body,
+  cuts: z.array(z.tuple([count, milliseconds])),
+  end: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('complete') }),
+    z.strictObject({ kind: z.literal('client-abort') }),
+    z.strictObject({ kind: z.literal('broken'), code: z.string(), message: z.string() }),
+  ]),
+})
+
+const fault = z.strictObject({
+  kind: z.literal('fault'),
+  phase: z.enum(['connect', 'headers', 'aborted']),
+  code: z.string(),
+  message: z.string(),
+})
+
+const exchange = z.strictObject({
+  role: z.enum(CALL_ROLES),
+  key: z.string(),
+  ordinal: count,
+  request,
+  outcome: z.discriminatedUnion('kind', [response, fault]),
+  source: z.enum(['live', 'replayed', 'mocked']),
+  startedAt: instant,
+  ttfbMs: milliseconds.nullable(),
+  totalMs: milliseconds,
+  redactions: z.array(z.strictObject({ rule: z.string(), count })),
+  retried: count,
+})
+
+type StoredBody = z.infer<typeof body>
+
+/**
+ * The text of a recording file: a header line, then one exchange per line, keys in a fixed order so that two
+ * recordings of the same differ where they differ. JSON bodies stand as JSON where that gives their text back.
+ */
+export function encodeRecording(recording: Recording): string {
+  const { campaignId, variantId, scenarioId, seed, recordedAt, exchanges } = recording
+  const first = JSON.stringify({ schema: RECORDING_SCHEMA, campaignId, variantId, scenarioId, seed, recordedAt })
+  return `${[first, ...exchanges.map(encodeExchange)].join('\n')}\n`
+}
+
+/** One line of a recording or of a raw capture, without its line end. */
+export function encodeExchange(exchange: Exchange): string {
+  const { request, outcome } = exchange
+  return JSON.stringify({
+    role: exchange.role,
+    key: exchange.key,
+    ordinal: exchange.ordinal,
+    request: {
+      method: request.method,
+      url: request.url,
+      headers: request.headers,
+      body: storedBody(request.body),
+    },
+    outcome:
+      outcome.kind === 'fault'
+        ? { kind: outcome.kind, phase: outcome.phase, code: outcome.code, message: outcome.message }
+        : {
+            kind: outcome.kind,
+            status: outcome.status,
+            statusText: outcome.statusText,
+            headers: outcome.headers,
+            body: storedBody(outcome.body),
+            cuts: outcome.cuts,
+            end:
+              outcome.end.kind === 'broken'
+                ? { kind: outcome.end.kind, code: outcome.end.code, message: outcome.end.message }
+                : { kind: outcome.end.kind },
+          },
+    source: exchange.source,
+    startedAt: exchange.startedAt,
+    ttfbMs: exchange.ttfbMs,
+    totalMs: exchange.totalMs,
+    redactions: exchange.redactions.map(({ rule, count }) => ({ rule, count })),
+    retried: exchange.retried,
+  })
+}
+
+function storedBody(body: Body): StoredBody {
+  if (body === null) return null
+  if (!('text' in body)) return { base64: body.base64 }
+  const { text } = body
+  if (/^[{[]/.test(text)) {
+    try {
+      const json: unknown = JSON.parse(text)
+      if (JSON.stringify(json) === text) return { json }
+    } catch {
+      // Not JSON: text.
+    }
+  }
+  return { text }
+}
+
+function bodyOf(stored: StoredBody): Body {
+  return stored !== null && 'json' in stored ? { text: JSON.stringify(stored.json) } : stored
+}
+
+/** `note` says what was left out: a last line that a crash tore; null when nothing was. */
+export interface Decoded<T> {
+  readonly value: T
+  readonly note: string | null
+}
+
+/**
+ * @param file name for messages
+ * @throws RecordingError for a bad line (but a torn last one), an unknown or newer schema
+ */
+export function decodeRecording(text: string, file: string): Decoded<Recording> {
+  const lines = linesOf(text)
+  const first = lines[0]
+  if (first === undefined) throw new RecordingError(file, 1, 'the recording is empty; record the cell again with -u')
+  const { schema: _, ...about } = parse(header, refuseOtherSchema(parseLine(first.text, file, 1), file), file, 1)
+  const { value, note } = decodeLines(lines.slice(1), file)
+  return { value: { ...about, exchanges: value }, note }
+}
+
+/**
+ * The exchanges of a raw capture, which has no header line.
+ *
+ * @throws RecordingError for a bad line, but a torn last one
+ */
+export function decodeCapture(text: string, file: string): Decoded<Exchange[]> {
+  return decodeLines(linesOf(text), file)
+}
+
+interface Line {
+  readonly number: number
+  readonly text: string
+  /** False for a last line without its line end. */
+  readonly ended: boolean
+}
+
+function linesOf(text: string): Line[] {
+  const pieces = text.split('\n')
+  const rest = pieces.pop() ?? ''
+  const lines = pieces.map((piece, index) => ({
+    number: index + 1,
+    // A checkout on Windows may have turned line ends into CRLF.
+    text: piece.endsWith('\r') ? piece.slice(0, -1) : piece,
+    ended: true,
+  }))
+  return rest === '' ? lines : [...lines, { number: lines.length + 1, text: rest, ended: false }]
+}
+
+function decodeLines(lines: readonly Line[], file: string): Decoded<Exchange[]> {
+  const value: Exchange[] = []
+  for (const line of lines) {
+    if (!line.ended && !isJson(line.text)) {
+      return { value, note: `${file}:${line.number}: the last line is torn and was left out` }
+    }
+    value.push(decodeExchange(line.text, file, line.number))
+  }
+  return { value, note: null }
+}
+
+function decodeExchange(text: string, file: string, number: number): Exchange {
+  const read = parse(exchange, parseLine(text, file, number), file, number)
+  const { outcome } = read
+  return {
+    ...read,
+    request: { ...read.request, body: bodyOf(read.request.body) },
+    outcome: outcome.kind === 'fault' ? outcome : { ...outcome, body: bodyOf(outcome.body) },
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function parseLine(text: string, file: string, number: number): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    const what = /^(?:<{7}|={7}|>{7})/.test(text)
+      ? 'an unresolved merge conflict; take one side, or record the cell again with -u'
+      : text.trim() === ''
+        ? 'an empty line; remove it'
+        : 'not a JSON line; restore the file, or record the cell again with -u'
+    throw new RecordingError(file, number, what)
+  }
+}
+
+function refuseOtherSchema(value: unknown, file: string): unknown {
+  const schema = typeof value === 'object' && value !== null ? Reflect.get(value, 'schema') : undefined
+  if (typeof schema !== 'string' || !schema.startsWith(NAME)) {
+    throw new RecordingError(file, 1, `no recording: the first line must say "schema":"${RECORDING_SCHEMA}"`)
+  }
+  const version = Number(schema.slice(NAME.length))
+  if (version > VERSION) {
+    throw new RecordingError(
+      file,
+      1,
+      `written by a newer vitest-campaign (${schema}; this one reads up to ${RECORDING_SCHEMA}): update vitest-campaign`,
+    )
+  }
+  return value
+}
+
+function parse<T>(schema: z.ZodType<T>, value: unknown, file: string, number: number): T {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  const path = issue === undefined || issue.path.length === 0 ? 'the line' : issue.path.join('.')
+  throw new RecordingError(file, number, `${path}: ${issue?.message ?? 'not valid'}; record the cell again with -u`)
+}
