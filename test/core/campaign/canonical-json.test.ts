@@ -5,6 +5,7 @@ import { canonicalJson, NotJsonError } from '../../../src/core/campaign/canonica
 describe('RFC 8785', () => {
   test('the example of section 3.2.2 and 3.2.3', () => {
     const value = {
+      // biome-ignore lint/correctness/noPrecisionLoss: the RFC writes it so
       numbers: [333333333.33333329, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
       string: '\u20ac$\u000F\u000aA\'\u0042\u0022\u005c\\"/',
       literals: [null, true, false],
