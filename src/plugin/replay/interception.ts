@@ -25,6 +25,13 @@ export type Decision =
 /** Asked synchronously at the moment of the call, in the caller's async context. */
 export type Decide = (call: Call) => Decision
 
+/** The interception of this thread. */
+export interface Interception {
+  /** True while handlers of the user's own are there (a `setupServer` that listens). */
+  shared(): boolean
+  dispose(): void
+}
+
 type RequestEvent = HttpRequestEventMap['request'][0]
 type Listener = (event: RequestEvent) => Promise<void> | void
 
@@ -41,18 +48,20 @@ interface Emitter {
  * We are the first listener, always: an msw server that user code opens later finds our engine running and adds its own
  * listeners to it. It is asked for calls we leave to it, and before we carry a call to a host that is no provider.
  *
- * @returns takes the interception off
  */
-export function intercept(decide: Decide): () => void {
+export function intercept(decide: Decide): Interception {
   const engines = [
     takeOver(new FetchInterceptor(), FetchInterceptor.symbol, 'fetch', decide),
     takeOver(new ClientRequestInterceptor(), ClientRequestInterceptor.symbol, 'http', decide),
   ]
   // `import { get } from 'node:http'` is bound to the original until the module's exports are synchronised.
   syncBuiltinESMExports()
-  return () => {
-    for (const dispose of engines) dispose()
-    syncBuiltinESMExports()
+  return {
+    shared: () => engines.some((engine) => engine.shared()),
+    dispose() {
+      for (const engine of engines) engine.dispose()
+      syncBuiltinESMExports()
+    },
   }
 }
 
@@ -61,7 +70,7 @@ function takeOver(
   symbol: symbol,
   client: 'fetch' | 'http',
   decide: Decide,
-): () => void {
+): Interception {
   // Protected, but there is no public way to stand before and after listeners that are added later.
   const emitter = Reflect.get(engine, 'emitter') as Emitter
   const listeners = emitter.listeners.bind(emitter)
@@ -115,8 +124,13 @@ function takeOver(
     await carry()
   }
 
+  // The engine asks every listener, also after one has answered: others would run handlers, and warn, for our calls.
+  const unlessAnswered =
+    (listener: Listener): Listener =>
+    (event) =>
+      event.controller.readyState === RequestController.PENDING ? listener(event) : undefined
   emitter.listeners = (event) =>
-    event === 'request' && !disposed ? [first, ...listeners(event), last] : listeners(event)
+    event === 'request' && !disposed ? [first, ...listeners(event).map(unlessAnswered), last] : listeners(event)
   // With a `response` listener the engine hands out one branch of a tee and the other stays unread: an SDK that cancels
   // the body of a 429 before its retry then waits for ever. Our own answers are never cloned.
   emitter.listenerCount = (event) => (event === 'response' && answering ? 0 : listenerCount(event))
@@ -126,9 +140,12 @@ function takeOver(
     if (!disposed) Reflect.set(globalThis, symbol, engine)
   })
   engine.apply()
-  return () => {
-    disposed = true
-    engine.dispose()
+  return {
+    shared: () => listeners('request').length > 0,
+    dispose() {
+      disposed = true
+      engine.dispose()
+    },
   }
 }
 

@@ -18,13 +18,18 @@ export interface TeeOptions {
   readonly abort: () => void
   /** Called once. */
   readonly onEnd: (captured: CapturedBody) => void
+  /** False hands the body on and keeps nothing of it. Default true. */
+  readonly retain?: boolean
 }
 
 /** Read ahead of the client: enough to see the end of a stream whose reader stopped at its last event. */
 const READ_AHEAD_BYTES = 64 * 1024
 
 /** Hands a live body on chunk by chunk, as it arrives, and keeps what it handed on. */
-export function tee(body: Readable, { clock, signal, abort, onEnd }: TeeOptions): ReadableStream<Uint8Array> {
+export function tee(
+  body: Readable,
+  { clock, signal, abort, onEnd, retain = true }: TeeOptions,
+): ReadableStream<Uint8Array> {
   const chunks: Uint8Array[] = []
   const cuts: StreamCut[] = []
   let last = clock.now()
@@ -48,10 +53,12 @@ export function tee(body: Readable, { clock, signal, abort, onEnd }: TeeOptions)
         }
         body.on('data', (chunk: Uint8Array) => {
           if (ended) return
-          const at = clock.now()
-          cuts.push([chunk.byteLength, Math.round(at - last)])
-          last = at
-          chunks.push(chunk)
+          if (retain) {
+            const at = clock.now()
+            cuts.push([chunk.byteLength, Math.round(at - last)])
+            last = at
+            chunks.push(chunk)
+          }
           controller.enqueue(chunk)
           if ((controller.desiredSize ?? 0) <= 0) body.pause()
         })
@@ -90,36 +97,33 @@ export interface PlaybackOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly end: BodyEnd
-  /** Called once, when the client has had everything or gave up. */
-  readonly onEnd: (end: BodyEnd) => void
 }
 
 /** A recorded body in its recorded chunks, as fast as the client reads them, ending as it ended then. */
 export function playback(
   bytes: Uint8Array,
   cuts: readonly StreamCut[],
-  { clock, signal, end, onEnd }: PlaybackOptions,
+  { clock, signal, end }: PlaybackOptions,
 ): ReadableStream<Uint8Array> {
-  const sizes = cuts.length > 0 ? cuts.map(([size]) => size) : bytes.byteLength > 0 ? [bytes.byteLength] : []
+  const sizes = cuts.map(([size]) => size).filter((size) => size > 0)
+  if (sizes.length === 0 && bytes.byteLength > 0) sizes.push(bytes.byteLength)
   let next = 0
   let offset = 0
   let over = false
-  function finish(how: BodyEnd): boolean {
-    if (over) return false
+  const onAbort = () => giveUp()
+  let giveUp = () => {}
+  function finish(): void {
     over = true
     signal.removeEventListener('abort', onAbort)
-    onEnd(how)
-    return true
   }
-  let giveUp: (reason: unknown) => void = () => {}
-  const onAbort = () => giveUp(signal.reason)
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        giveUp = (reason) => {
-          if (finish({ kind: 'client-abort' })) controller.error(reason)
+        giveUp = () => {
+          finish()
+          controller.error(signal.reason)
         }
-        if (signal.aborted) onAbort()
+        if (signal.aborted) giveUp()
         else signal.addEventListener('abort', onAbort, { once: true })
       },
       async pull(controller) {
@@ -134,19 +138,19 @@ export function playback(
         }
         if (next < sizes.length) return
         if (end.kind === 'complete') {
-          if (finish(end)) controller.close()
+          finish()
+          controller.close()
           return
         }
-        await clock.turn()
+        if (size !== undefined) return
         const error =
           end.kind === 'broken'
             ? socketError(end.code, end.message)
             : socketError('ECONNRESET', 'the client gave this response up when it was recorded: no more of it is known')
-        if (finish(end)) controller.error(new TypeError('terminated', { cause: error }))
+        finish()
+        controller.error(new TypeError('terminated', { cause: error }))
       },
-      cancel() {
-        finish({ kind: 'client-abort' })
-      },
+      cancel: finish,
     },
     { highWaterMark: 0 },
   )

@@ -1,0 +1,248 @@
+import type { LooseRequest } from '../../core/integrity/check.ts'
+import type { Exchange } from '../../core/traffic/exchange.ts'
+import { encodeExchange, encodeRecording, type Recording } from '../../core/traffic/format.ts'
+import type { Redactor } from '../../core/traffic/redact.ts'
+import { createTape, type Tape } from '../../core/traffic/tape.ts'
+import { type Clock, settlesWithin } from './clock.ts'
+import { removeRecording, writeRecording } from './disk.ts'
+import type { AnswerMock } from './mock.ts'
+import { type Origins, originsOf } from './origins.ts'
+import { recordingPlace } from './path.ts'
+import { type RawCapture, rawCapture } from './raw.ts'
+import type { CellTraffic, CellTrafficOptions, CellTrafficResult, ReplayMiss, TrafficPort } from './traffic.ts'
+import { orAborted } from './wait.ts'
+
+/** How long a call waits for the body of an earlier one to the same address, so that ordinals follow the calls. */
+const ORDER_WAIT_MS = 1000
+
+/** A call's place among the calls of its cell. */
+export interface Turn {
+  /** Resolves when every earlier call to the same address has its ordinal. */
+  readonly ready: Promise<unknown> | null
+  /** The call has its ordinal, or will never ask for one. */
+  done(): void
+}
+
+export interface CellParts {
+  readonly options: CellTrafficOptions
+  readonly mode: 'replayed' | 'live'
+  /** True when a clean settlement is to be written down. */
+  readonly records: boolean
+  readonly recording: Recording | null
+  readonly mock: AnswerMock | null
+  readonly runDir: string
+  readonly port: TrafficPort
+  readonly redactor: Redactor
+  readonly clock: Clock
+  readonly fetch: (cell: Cell) => typeof globalThis.fetch
+}
+
+/** The traffic of one cell: what it may do, what it did, and what of that is kept. */
+export class Cell implements CellTraffic {
+  readonly cellId: string
+  readonly mode: 'replayed' | 'live'
+  readonly fetch: typeof globalThis.fetch
+  readonly options: CellTrafficOptions
+  readonly tape: Tape | null
+  readonly mock: AnswerMock | null
+  readonly routes: Origins | null
+  /** Aborted when the cell is closed and its grace is over. */
+  readonly #end = new AbortController()
+  readonly #parts: CellParts
+  readonly #raw: RawCapture
+  readonly #exchanges: (Exchange | null)[] = []
+  readonly #misses: ReplayMiss[] = []
+  readonly #missingKeys = new Set<string>()
+  readonly #ordinals = new Map<string, number>()
+  readonly #turns = new Map<string, Set<Promise<void>>>()
+  readonly #open = new Map<LooseRequest, Promise<void>>()
+  readonly #waitListeners: ((waiting: boolean) => void)[] = []
+  #admitted: Promise<void> | null = null
+  #waiting = 0
+  #waitingSince = 0
+  #waitedMs = 0
+  #closed = false
+  readonly #late: LooseRequest[] = []
+
+  constructor(parts: CellParts) {
+    this.#parts = parts
+    this.options = parts.options
+    this.cellId = parts.options.cellId
+    this.mode = parts.mode
+    this.tape = parts.recording === null ? null : createTape(parts.recording.exchanges)
+    this.mock = parts.mock
+    this.routes = parts.options.routes === null ? null : originsOf(parts.options.routes, 'routes')
+    this.#raw = rawCapture(parts.runDir, parts.options.cellId, parts.options.attempt)
+    this.fetch = parts.fetch(this)
+  }
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** Aborted when this cell's calls in flight must end. */
+  get endSignal(): AbortSignal {
+    return this.#end.signal
+  }
+
+  /** Takes a call's place. Call it synchronously when the call is made. */
+  enter(address: string): Turn {
+    const { clock } = this.#parts
+    const ahead = this.#turns.get(address) ?? new Set()
+    this.#turns.set(address, ahead)
+    const ready = ahead.size === 0 ? null : settlesWithin(clock, Promise.all(ahead), ORDER_WAIT_MS)
+    let resolve = () => {}
+    const place = new Promise<void>((resolved) => {
+      resolve = resolved
+    })
+    ahead.add(place)
+    return {
+      ready,
+      done: () => {
+        resolve()
+        ahead.delete(place)
+        if (ahead.size === 0) this.#turns.delete(address)
+      },
+    }
+  }
+
+  nextOrdinal(key: string): number {
+    const ordinal = this.#ordinals.get(key) ?? 0
+    this.#ordinals.set(key, ordinal + 1)
+    return ordinal
+  }
+
+  /** A place for an exchange in the order of the calls; filled when the exchange is over. */
+  reserve(): (exchange: Exchange) => void {
+    const at = this.#exchanges.push(null) - 1
+    return (exchange) => {
+      this.#exchanges[at] = exchange
+      if (exchange.source === 'live') this.#raw.append(`${encodeExchange(exchange)}\n`)
+    }
+  }
+
+  /** Marks a request as under way, so that `close` waits for it; returns what marks its end. */
+  begin(request: LooseRequest): () => void {
+    let end = () => {}
+    const under = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    this.#open.set(request, under)
+    return () => {
+      this.#open.delete(request)
+      end()
+    }
+  }
+
+  miss(miss: ReplayMiss): void {
+    this.#misses.push(miss)
+  }
+
+  refuseLate(request: LooseRequest): void {
+    this.#late.push(request)
+  }
+
+  missingKey(name: string): void {
+    this.#missingKeys.add(name)
+  }
+
+  /** Resolves when the journal durably says that this cell buys something. */
+  admit(lane: string | null): Promise<void> {
+    const { port, options } = this.#parts
+    this.#admitted ??= port.admitted(options.cellId, options.attempt, lane ?? options.declaredLane)
+    return this.#admitted
+  }
+
+  /** Waits for the right to make one request; resolves with what gives it back, exactly once however often called. */
+  async permit(lane: string, signal: AbortSignal): Promise<() => void> {
+    const { port, options } = this.#parts
+    const asked = port.permit(options.cellId, lane)
+    this.#wait(1)
+    try {
+      const { permitId } = await orAborted(asked, signal)
+      let given = true
+      return () => {
+        if (given) port.permitDone(permitId)
+        given = false
+      }
+    } catch (error) {
+      // It may still be granted after we stopped waiting.
+      asked.then(
+        ({ permitId }) => port.permitDone(permitId),
+        () => {},
+      )
+      throw error
+    } finally {
+      this.#wait(-1)
+    }
+  }
+
+  #wait(change: 1 | -1): void {
+    const { clock } = this.#parts
+    const before = this.#waiting
+    this.#waiting += change
+    if (before > 0 === this.#waiting > 0) return
+    if (this.#waiting > 0) this.#waitingSince = clock.now()
+    else this.#waitedMs += clock.now() - this.#waitingSince
+    for (const listener of this.#waitListeners) listener(this.#waiting > 0)
+  }
+
+  onWait(listener: (waiting: boolean) => void): void {
+    this.#waitListeners.push(listener)
+  }
+
+  late(): readonly LooseRequest[] {
+    return this.#late
+  }
+
+  async close(graceMs: number): Promise<CellTrafficResult> {
+    this.#closed = true
+    const { clock, recording } = this.#parts
+    const bodies = () => Promise.all(this.#open.values())
+    let open: LooseRequest[] = []
+    if (this.#open.size > 0 && !(await settlesWithin(clock, bodies(), graceMs))) {
+      open = [...this.#open.keys()]
+      this.#end.abort(new DOMException('The cell is over', 'AbortError'))
+      await bodies()
+    }
+    await this.#raw.close()
+    return {
+      exchanges: this.#kept(),
+      misses: this.#misses,
+      open,
+      unused: this.#unused(),
+      waitedMs: this.#waitedMs,
+      recordedAt: recording?.recordedAt ?? null,
+      missingKeys: [...this.#missingKeys],
+    }
+  }
+
+  async save(): Promise<readonly string[]> {
+    const { records, options, redactor, clock } = this.#parts
+    if (!records) return []
+    const place = recordingPlace(options.evalFile, options.coordinates)
+    const exchanges = this.#kept()
+    if (exchanges.length === 0) {
+      await removeRecording(place)
+      return []
+    }
+    const { campaignId, variantId, scenarioId, seed } = options.coordinates
+    const recordedAt = clock.instant()
+    const text = encodeRecording({ campaignId, variantId, scenarioId, seed, recordedAt, exchanges })
+    const secrets = redactor.scan(text)
+    if (secrets.length === 0) await writeRecording(place, text)
+    return secrets
+  }
+
+  #kept(): Exchange[] {
+    return this.#exchanges.filter((exchange) => exchange !== null)
+  }
+
+  /** A mock that was not asked again is no provider answer that went stale. */
+  #unused(): LooseRequest[] {
+    const unused = this.tape?.unused() ?? []
+    return unused
+      .filter(({ source }) => source !== 'mocked')
+      .map(({ role, request: { method, url } }) => ({ role, method, url }))
+  }
+}

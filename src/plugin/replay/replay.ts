@@ -1,0 +1,77 @@
+import { relative } from 'node:path'
+import type { Exchange, HeaderList } from '../../core/traffic/exchange.ts'
+import type { TapeMiss } from '../../core/traffic/tape.ts'
+import { bytesOf } from './body.ts'
+import { type Answer, canHaveBody } from './call.ts'
+import { errorOf } from './fault.ts'
+import type { RecorderParts } from './parts.ts'
+import { recordingPath } from './path.ts'
+import type { CellCall } from './recorder.ts'
+import { refusal } from './refusal.ts'
+import { playback } from './stream.ts'
+import type { ReplayMiss } from './traffic.ts'
+
+/** Serves a call from the recording of its cell, or says that it is not there. */
+export function replay(cellCall: CellCall, parts: RecorderParts): Answer {
+  const { call, cell, role, key, ordinal, keep } = cellCall
+  const found = cell.tape?.take(key, ordinal) ?? null
+  if (found === null || 'miss' in found) {
+    const missed = missOf(cellCall, found, parts)
+    cell.miss(missed)
+    return refusal(call.url, 'replay_miss', `vitest-campaign: ${missed.message}`)
+  }
+  keep({ ...found, role, source: found.source === 'mocked' ? 'mocked' : 'replayed' })
+  return served(found, call.url, call.method, call.signal, parts.clock)
+}
+
+/** The answer that a recorded exchange gives to a client. */
+export function served(
+  { outcome }: Pick<Exchange, 'outcome'>,
+  url: string,
+  method: string,
+  signal: AbortSignal,
+  clock: RecorderParts['clock'],
+): Answer {
+  if (outcome.kind === 'fault') return { kind: 'fault', error: errorOf(outcome) }
+  const hasBody = canHaveBody(method, outcome.status)
+  return {
+    kind: 'response',
+    url,
+    redirected: false,
+    status: outcome.status,
+    statusText: outcome.statusText,
+    headers: replayedHeaders(outcome.status, outcome.headers, hasBody),
+    body: hasBody ? playback(bytesOf(outcome.body), outcome.cuts, { clock, signal, end: outcome.end }) : null,
+  }
+}
+
+/** Belongs to one connection, or to a body in its encoded form. */
+const NOT_REPLAYED: ReadonlySet<string> = new Set(['content-encoding', 'transfer-encoding', 'connection', 'keep-alive'])
+
+function replayedHeaders(status: number, headers: HeaderList, hasBody: boolean): HeaderList {
+  const kept = headers.filter(([name]) => !NOT_REPLAYED.has(name) && !(hasBody && name === 'content-length'))
+  if (status !== 408 && status !== 409 && status !== 429 && status < 500) return kept
+  // There is no limit to wait for in a recording: SDKs repeat the call at once, not after the seconds of that day.
+  const unhurried = kept.filter(([name]) => name !== 'retry-after' && name !== 'retry-after-ms')
+  return [...unhurried, ['retry-after-ms', '1'], ['retry-after', '0']]
+}
+
+function missOf(
+  { request: { method, url }, cell: { options } }: CellCall,
+  miss: TapeMiss | null,
+  { settings }: RecorderParts,
+): ReplayMiss {
+  const { campaignId, variantId, scenarioId, seed } = options.coordinates
+  const name = `campaign "${campaignId}", cell ${variantId} / ${scenarioId} / seed ${seed}`
+  const evalFile = relative(settings.root, options.evalFile)
+  const file = relative(settings.root, recordingPath(options.evalFile, options.coordinates))
+  const because = `This run replays (${settings.policyReason}), so ${method} ${url} was not sent. Record the cell: npx vitest run --project ${settings.projectName} ${evalFile} -u`
+  if (miss === null) {
+    return { method, url, kind: 'no-recording', message: `${name} has no recording (${file}). ${because}` }
+  }
+  const what =
+    miss.miss === 'exhausted'
+      ? `made a request more often than the ${miss.recorded} ${miss.recorded === 1 ? 'time' : 'times'} that its recording (${file}) holds it`
+      : `made a request that its recording (${file}) does not hold: another address, or another body`
+  return { method, url, kind: miss.miss, message: `${name} ${what}. ${because}` }
+}
