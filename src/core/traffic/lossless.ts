@@ -172,21 +172,30 @@ export function branches(tree: PointerTree | null, name: () => string): PointerT
 /** One spelling for values that differ in blanks and order of members alone, without what `skip` points at. */
 export function canonicalText(value: Lossless, skip: PointerTree | null = null): string {
   if (typeof value === 'string') return value
-  if (!isLosslessObject(value)) {
-    const items = value.map((item, index) => {
-      const branch = branches(skip, () => String(index))
-      // The place stays, so that what follows keeps its index.
-      return branch?.here === true ? '' : canonicalText(item, branch)
-    })
-    return `[${items.join(',')}]`
+  return isLosslessObject(value) ? canonicalObject(value, skip) : canonicalArray(value, skip)
+}
+
+function canonicalArray(items: readonly Lossless[], skip: PointerTree | null): string {
+  let text = ''
+  for (const [index, item] of items.entries()) {
+    if (index > 0) text += ','
+    const branch = branches(skip, () => String(index))
+    // A skipped item leaves its place, so that what follows keeps its index.
+    if (branch?.here !== true) text += canonicalText(item, branch)
   }
-  const kept: string[] = []
+  return `[${text}]`
+}
+
+function canonicalObject({ members }: LosslessObject, skip: PointerTree | null): string {
+  let text = ''
   // Stable: duplicate keys keep their order and stay distinct.
-  for (const [key, member] of value.members.toSorted(byKey)) {
+  for (const [key, member] of members.length > 1 ? members.toSorted(byKey) : members) {
     const branch = branches(skip, () => JSON.parse(key))
-    if (branch?.here !== true) kept.push(`${key}:${canonicalText(member, branch)}`)
+    if (branch?.here === true) continue
+    if (text !== '') text += ','
+    text += `${key}:${canonicalText(member, branch)}`
   }
-  return `{${kept.join(',')}}`
+  return `{${text}}`
 }
 
 const byKey = ([a]: readonly [string, Lossless], [b]: readonly [string, Lossless]) => (a < b ? -1 : a > b ? 1 : 0)
