@@ -7,9 +7,9 @@ import { tQuantile } from '../stats/student-t.ts'
 import type { Arm } from './arm.ts'
 import type { Cells } from './cells.ts'
 import { changesOf } from './changes.ts'
-import { type Contrast, type ContrastP, contrastOf, sides, testContrasts, tippingCells } from './contrast.ts'
+import { type Contrast, type ContrastP, contrastOf, type Side, sides, testContrasts, tippingCells } from './contrast.ts'
 import { decide, decideThreshold, type Evidence, FEWEST_UNITS, type Rule } from './decision.ts'
-import { meanEstimate } from './estimate.ts'
+import { meanEstimate, noEstimate } from './estimate.ts'
 import { mustPassOf } from './must-pass.ts'
 import { sameTraffic } from './observations.ts'
 import { reasonOf } from './reasons.ts'
@@ -39,7 +39,6 @@ export interface Judged {
   readonly red: boolean
   /** Green that says something: shipped, held, or above its threshold. */
   readonly positive: boolean
-  readonly unchanged: boolean
   readonly unmeasuredMustPass: readonly string[]
   /** Sign-flip and t of a large campaign do not say the same. */
   readonly testsDisagree: boolean
@@ -137,9 +136,7 @@ function judge(
       ? { worst: [], changed: { worse: 0, better: 0, same: 0, missing: 0 } }
       : changesOf(cells, arm, comparator, scale)),
   }
-  const unchanged =
-    comparator !== null && rule.code === 'no_difference_seen' && sameTraffic(cells, arm.variant, comparator.variant)
-  const code = unchanged ? 'unchanged' : rule.code
+  const code = comparison?.unchanged && rule.row === '2a' ? 'unchanged' : rule.code
   const reasons = [
     reasonOf(code, report, { trial, comparator: comparatorId(trial) }),
     ...(rule.row === '1' ? trial.invalid : []),
@@ -150,7 +147,6 @@ function judge(
     report: { ...report, reasons },
     red: rule.red,
     positive: green && (positive(rule.outcome) || threshold?.outcome === 'ship'),
-    unchanged,
     unmeasuredMustPass: mustPass.unmeasured,
     testsDisagree: comparison?.testsDisagree ?? false,
   }
@@ -168,6 +164,8 @@ interface Comparison {
   readonly detectable: CandidateReport['detectableDrop']
   readonly unseenLoss: CandidateReport['unseenLoss']
   readonly testsDisagree: boolean
+  /** Same prompts, same outputs. */
+  readonly unchanged: boolean
 }
 
 function compare(
@@ -182,11 +180,16 @@ function compare(
   const { lowest, highest, complete, missingCells } = contrast
   const span = scale[1] - scale[0]
   const [lower, upper] = missingCells === 0 ? sides(lowest, lowest, level) : sides(lowest, highest, level)
+  const same =
+    trial.comparator === null
+      ? { outputs: false, prompts: false }
+      : sameTraffic(cells, arm.variant, trial.comparator.variant)
   const spread = complete.length < 2 ? null : moments(complete)
   const drop = effect === null || spread === null || spread.equal ? null : effect * spread.sd
   const evidence: Evidence = {
     ...known,
     units: units.count,
+    sameOutputs: same.outputs && missingCells === 0,
     noDifference: missingCells === 0 && lowest.every((difference) => difference === 0),
     lower: lower.bound,
     upper: upper.bound,
@@ -200,21 +203,10 @@ function compare(
     differing: lowest.filter((low, unit) => low > 0 || (highest[unit] ?? 0) < 0).length,
     detectable: drop,
   }
-  const whole = meanEstimate(lowest, level, units)
   const lost = complete.filter((difference) => difference < -span / 2).length
   return {
     rule: decide(evidence),
-    difference:
-      missingCells === 0
-        ? whole
-        : {
-            ...whole,
-            est: (lower.mean + upper.mean) / 2,
-            lo: lower.zeroSpread ? null : lower.bound,
-            hi: upper.zeroSpread ? null : upper.bound,
-            se: null,
-            method: 'bounds',
-          },
+    difference: missingCells === 0 ? meanEstimate(lowest, level, units) : boundedEstimate(lower, upper, level, units),
     completeCase: meanEstimate(complete, level, units),
     bounds: {
       lo: lower.mean,
@@ -235,9 +227,27 @@ function compare(
       complete.length === 0
         ? null
         : { lost, units: complete.length, upperRate: rateUpperBound(lost, complete.length, UNSEEN_LEVEL) },
+    unchanged: same.outputs && same.prompts,
     testsDisagree:
       units.count >= 30 &&
       !evidence.noDifference &&
       ((lower.bound ?? 0) > 0 || (upper.bound ?? 0) < 0) !== test.adjusted <= 2 * gate.alpha,
+  }
+}
+
+/** The interval over both extremes of the missing cells; its middle is that of the two means. */
+function boundedEstimate(lower: Side, upper: Side, level: number, units: Units): Estimate {
+  const lo = lower.zeroSpread ? null : lower.bound
+  const hi = upper.zeroSpread ? null : upper.bound
+  const refused = units.count < 2 ? 'one_scenario' : lo === null || hi === null ? 'zero_spread' : undefined
+  return {
+    ...noEstimate(level, units, refused),
+    est: (lower.mean + upper.mean) / 2,
+    lo,
+    hi,
+    df: units.count < 2 ? null : units.count - 1,
+    n: units.count,
+    method: 'bounds',
+    descriptive: units.count < FEWEST_UNITS,
   }
 }

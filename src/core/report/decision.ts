@@ -16,6 +16,8 @@ export interface Evidence {
   readonly units: number
   /** All differences are 0 and no cell is missing. */
   readonly noDifference: boolean
+  /** Both arms gave byte-identical outputs: whatever the scores say, it is about the scorer. */
+  readonly sameOutputs: boolean
   /** Bounds of the multiplicity-adjusted interval with missing cells at their worst; null where refused. */
   readonly lower: number | null
   readonly upper: number | null
@@ -77,6 +79,7 @@ export const RULES: readonly Rule[] = [
   { row: '1', outcome: 'invalid', code: 'invalid', red: true, when: (e) => e.invalid },
   { row: '2', outcome: 'regress', code: 'must_pass_broken', red: true, when: (e) => e.mustPassBroken },
   { row: '2a', outcome: 'hold', code: 'no_difference_seen', red: false, when: (e) => e.noDifference },
+  { row: '2a', outcome: 'hold', code: 'same_outputs', red: false, when: (e) => e.sameOutputs },
   {
     row: '2b',
     outcome: 'underpowered',

@@ -1,5 +1,4 @@
 import { FAILURE_CLASSES } from '../record/failure.ts'
-import type { RunRecord } from '../record/record.ts'
 import { recordAt } from './arm.ts'
 import { byCodeUnit, type Cells } from './cells.ts'
 import type { CampaignReport } from './report.ts'
@@ -93,19 +92,25 @@ export function seedsIdentical(cells: Cells): boolean {
   )
 }
 
-/** Same prompts and same outputs in every cell of two variants: nothing was changed. */
-export function sameTraffic(cells: Cells, one: number, other: number): boolean {
-  const same = (a: RunRecord | undefined, b: RunRecord | undefined): boolean =>
-    a?.output != null &&
-    b?.output != null &&
-    a.output.digest === b.output.digest &&
-    a.promptHash === b.promptHash &&
-    a.promptHash !== null
-  return cells.scenarios.every((_, scenario) =>
-    cells.seeds.every((_seed, seed) =>
-      same(recordAt(cells, one, scenario, seed), recordAt(cells, other, scenario, seed)),
-    ),
-  )
+/**
+ * Whether two variants gave byte-identical outputs in every cell, and whether their prompts were identical too: then
+ * nothing was changed, and scores that differ measure the scorer. A missing cell or an unknown prompt is not identical.
+ */
+export function sameTraffic(
+  cells: Cells,
+  one: number,
+  other: number,
+): { readonly outputs: boolean; readonly prompts: boolean } {
+  let prompts = true
+  for (let scenario = 0; scenario < cells.scenarios.length; scenario++) {
+    for (let seed = 0; seed < cells.seeds.length; seed++) {
+      const a = recordAt(cells, one, scenario, seed)
+      const b = recordAt(cells, other, scenario, seed)
+      if (a?.output == null || a.output.digest !== b?.output?.digest) return { outputs: false, prompts: false }
+      if (a.promptHash === null || a.promptHash !== b.promptHash) prompts = false
+    }
+  }
+  return { outputs: true, prompts }
 }
 
 /** Names of judges that were not one and the same instrument for both arms, with what differs. */

@@ -96,6 +96,8 @@ const SENTENCES: { readonly [code: string]: Sentence } = {
     `${c.id} passes ${c.mustPass.scenarios === 1 ? 'the must-pass scenario' : `all ${c.mustPass.scenarios} must-pass scenarios`}`,
   no_difference_seen: (c, context) =>
     `${c.id} scored the same as ${against(context)} in all ${plural(context.trial.cells.scenarios.length, 'scenario')}; ${unseen(c, context)}`,
+  same_outputs: (c, context) =>
+    `${c.id} and ${against(context)} gave the same outputs in every cell: a difference in score (${movement(c, context)}) is the scorer's, not theirs`,
   unchanged: (c, context) =>
     `${c.id} and ${against(context)} sent the same prompts and gave the same outputs: nothing changed (${size(context)})`,
   too_few_scenarios: (c, context) => {

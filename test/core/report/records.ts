@@ -25,7 +25,13 @@ export interface Coordinates {
   readonly seed: number
 }
 
-export const idDigest = (id: string): Digest => digestOf({ id })
+const digests = new Map<string, Digest>()
+/** The digest of something that a test knows by a name; the same name, the same digest. */
+export function idDigest(id: string): Digest {
+  const digest = digests.get(id) ?? digestOf({ id })
+  digests.set(id, digest)
+  return digest
+}
 
 export const fingerprintOf = (plan: CampaignPlan): Digest => digestOf({ plan: plan.definitionDigest, code: 'test' })
 
