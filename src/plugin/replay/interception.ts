@@ -71,6 +71,11 @@ function takeOver(
   client: 'fetch' | 'http',
   decide: Decide,
 ): Interception {
+  if (Reflect.get(globalThis, symbol) !== undefined) {
+    throw new Error(
+      `the ${client} of this thread is already intercepted, so calls could not be attributed: open msw servers in setup files or tests, not before the worker starts.`,
+    )
+  }
   // Protected, but there is no public way to stand before and after listeners that are added later.
   const emitter = Reflect.get(engine, 'emitter') as Emitter
   const listeners = emitter.listeners.bind(emitter)
@@ -81,7 +86,10 @@ function takeOver(
 
   async function give(event: RequestEvent, call: Call, decision: Exclude<Decision, 'pass'>): Promise<void> {
     const answer = await decision.answer()
-    if (event.controller.readyState !== RequestController.PENDING) {
+    // A fetch that its caller gave up is rejected by the engine, with the caller's reason; a second rejection would be
+    // the engine's own error.
+    const givenUp = client === 'fetch' && call.signal.aborted
+    if (givenUp || event.controller.readyState !== RequestController.PENDING) {
       if (answer.kind === 'response') await answer.body?.cancel().catch(() => {})
       return
     }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Readable } from 'node:stream'
 import type { BodyEnd, StreamCut } from '../../core/traffic/exchange.ts'
 import { socketError } from './call.ts'
@@ -123,6 +124,8 @@ export function playback(
           finish()
           controller.error(signal.reason)
         }
+        // One signal may stand behind any number of calls of its cell.
+        setMaxListeners(0, signal)
         if (signal.aborted) giveUp()
         else signal.addEventListener('abort', onAbort, { once: true })
       },

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events'
+
 /** Rejects with the signal's reason as soon as it aborts; otherwise as `promise`. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
@@ -15,6 +17,8 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
 export function linkedController(signals: readonly AbortSignal[]): AbortController & { unlink(): void } {
   const controller = new AbortController()
   const links = signals.map((signal) => {
+    // One signal serves all calls of a cell: that is no leak to warn of.
+    setMaxListeners(0, signal)
     const onAbort = () => controller.abort(signal.reason)
     if (signal.aborted) onAbort()
     else signal.addEventListener('abort', onAbort, { once: true })
