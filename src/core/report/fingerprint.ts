@@ -4,7 +4,8 @@ import { byCodeUnit, type Cells } from './cells.ts'
 
 /** What a second run of the same thing changes without changing what was measured. */
 type Clock = 'runId' | 'startedAt' | 'recordedAt' | 'queueMs' | 'wallMs' | 'providerMs'
-type Content = { readonly [key in Exclude<keyof RunRecord, Clock>]: unknown }
+/** Every key of T, so that a field added to the record cannot be left out of its digest unnoticed. */
+type All<T> = { readonly [key in keyof Required<T>]: unknown }
 
 /**
  * Digest of the records: every field of every record — score, status, cost, attempts — but run id and clocks. One
@@ -22,24 +23,45 @@ export function recordsFingerprint(cells: Cells): string {
  * platform's own JSON.stringify keeps: several times faster than sorting each record's keys.
  */
 function contentLine(record: RunRecord): string {
-  const content: Content = {
+  const { calls, commit, cost, failure, integrity, model, output, tokens } = record
+  const content: All<Omit<RunRecord, Clock>> = {
     agentProfile: sorted(record.agentProfile),
     attempts: record.attempts,
-    calls: sorted(record.calls),
+    calls: {
+      judge: calls.judge,
+      mocked: calls.mocked,
+      retried: calls.retried,
+      setup: calls.setup,
+      subject: calls.subject,
+    } satisfies All<typeof calls>,
     campaignId: record.campaignId,
     cellId: record.cellId,
-    commit: sorted(record.commit),
+    commit: { dirty: commit.dirty, sha: commit.sha } satisfies All<typeof commit>,
     configHash: record.configHash,
-    cost: sorted(record.cost),
-    failure: sorted(record.failure),
+    cost: {
+      judgeUsd: cost.judgeUsd,
+      provenance: cost.provenance,
+      subjectUsd: cost.subjectUsd,
+      usd: cost.usd,
+    } satisfies All<typeof cost>,
+    failure:
+      failure === null
+        ? null
+        : ({ class: failure.class, message: failure.message, mode: failure.mode } satisfies All<typeof failure>),
     family: record.family,
     fingerprint: record.fingerprint,
-    integrity: sorted(record.integrity),
+    integrity: {
+      issues: integrity.issues.map(({ code, message, severity }) => ({ code, message, severity })),
+      ok: integrity.ok,
+    } satisfies All<typeof integrity>,
     judges: sorted(record.judges),
     lane: record.lane,
     metrics: sorted(record.metrics),
-    model: sorted(record.model),
-    output: sorted(record.output),
+    model: { requested: model.requested, served: model.served } satisfies All<typeof model>,
+    output:
+      output === null
+        ? null
+        : ({ digest: output.digest, path: output.path, preview: output.preview } satisfies All<typeof output>),
     pass: record.pass,
     promptHash: record.promptHash,
     provenance: record.provenance,
@@ -54,7 +76,14 @@ function contentLine(record: RunRecord): string {
     split: record.split,
     status: record.status,
     tags: sorted(record.tags),
-    tokens: sorted(record.tokens),
+    tokens: {
+      cacheRead: tokens.cacheRead,
+      cacheWrite: tokens.cacheWrite,
+      input: tokens.input,
+      known: tokens.known,
+      output: tokens.output,
+      reasoning: tokens.reasoning,
+    } satisfies All<typeof tokens>,
     variantDigest: record.variantDigest,
     variantId: record.variantId,
   }
@@ -71,6 +100,7 @@ function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   const keys = Object.keys(value)
   let inOrder = true
+  if (keys.length === 0) return value
   for (let i = 1; i < keys.length; i++) if ((keys[i - 1] ?? '') > (keys[i] ?? '')) inOrder = false
   if (!inOrder) keys.sort(byCodeUnit)
   const result: { [key: string]: unknown } = {}
