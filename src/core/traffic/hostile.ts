@@ -3,7 +3,7 @@ const ACTIVE =
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|\p{Cs}/gu
 
 /** GitHub Actions reads a command behind any leading blanks of a line. */
-const LINE_COMMAND = /^(\s*)::/gm
+const LINE_COMMAND = /^([^\S\n]*)::/gm
 /** `##[…]`, `##vso[…]` and `##teamcity[…]` are read anywhere in a line. */
 const ANYWHERE_COMMAND = /##(?=\w*\[)/g
 

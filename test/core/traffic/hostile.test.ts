@@ -20,6 +20,11 @@ describe('printable', () => {
     ],
   ])('%s', (_, text, shown) => expect(printable(text)).toBe(shown))
 
+  it('takes a million line ends as they are', () => {
+    const text = '\n'.repeat(1_000_000)
+    expect(printable(text)).toBe(text)
+  })
+
   it('cuts', () => {
     expect(printable('abcdef', { max: 3 })).toBe('abc…')
     expect(printable('abc', { max: 3 })).toBe('abc')

@@ -341,6 +341,25 @@ describe('laws', () => {
   })
 })
 
+describe('large bodies', () => {
+  // Each of these makes a careless pattern look again from every position; such a test does not end.
+  it.each([
+    ['hexadecimal', 'a1b2'.repeat(250_000)],
+    ['base64', 'eyJsk-AIza+/9'.repeat(80_000)],
+    ['quotes', '"'.repeat(1_000_000)],
+    ['backslashes', '\\'.repeat(1_000_000)],
+    ['a long member', `{"secret":"${'\\n'.repeat(500_000)}"}`],
+    ['digits', '1 2-'.repeat(250_000)],
+    ['line ends', '\n'.repeat(1_000_000)],
+    ['addresses', 'a.b-c.'.repeat(150_000)],
+  ])('%s', (_, text) => {
+    const redactor = createRedactor({ env: { A_SECRET: 'aaaaaaaab' }, pii: true })
+    const tail = ` see https://x.example/?key=abcdefghij Bearer ${alnum(30)} ann@example.org`
+    const out = redactor.text(`${text}${tail}`).text
+    expect(out).toContain('key=[redacted:query] Bearer [redacted:bearer-token] [redacted:email]')
+  })
+})
+
 describe.skipIf(!hasRecordedTraffic)('recorded traffic', () => {
   it('is public, so nothing in its bodies is a secret but named credentials', () => {
     const hits: string[] = []

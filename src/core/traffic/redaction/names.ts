@@ -62,12 +62,9 @@ const MEMBERS =
   'x?api[-_]?key|password|passwd|secret|client[-_]?secret|access[-_]?token|refresh[-_]?token|id[-_]?token|auth[-_]?token|session[-_]?token|bearer|bearer[-_]?token|secret[-_]?key|secret[-_]?access[-_]?key|private[-_]?key|authorization|authorization[-_]?token|proxy[-_]authorization|x[-_](?:goog[-_])?api[-_]?key'
 
 /** The last quote may be missing: the text may be torn. A value of some other type is no secret. */
-const member = new RegExp(String.raw`"(?:${MEMBERS}|(token))"\s*:\s*"((?:[^"\\]|\\.)+)(?:"|$)`, 'gi')
+const member = new RegExp(String.raw`"(?:${MEMBERS}|(token))"\s*:\s*"([^"\\]*(?:\\[\s\S][^"\\]*)*)("|\\?$)`, 'gi')
 /** One cheap look before: most bodies hold none of these names. */
 const anyMember = /"(?:x[-_]|api|pass|secret|client|access|refresh|id[-_]?t|auth|session|bearer|private|proxy|token")/i
-
-/** A value of `token` that is a credential rather than a piece of text. */
-const credential = /^(?=.*\d)[A-Za-z0-9._~+/=-]{16,}$/
 
 /**
  * Finds secret members in JSON text, also torn, also the JSON of server-sent events. Not in the arguments of a tool
@@ -76,19 +73,19 @@ const credential = /^(?=.*\d)[A-Za-z0-9._~+/=-]{16,}$/
 export const findMembers: Finder = (text, found) => {
   if (!anyMember.test(text)) return
   for (const match of text.matchAll(member)) {
-    const [whole, token, value = ''] = match
-    if (value.startsWith('[redacted:')) continue
-    if (
-      token !== undefined &&
-      (!credential.test(value) ||
-        /^\s*,\s*"(?:logprob|bytes)"/.test(text.slice(match.index + whole.length, match.index + whole.length + 40)))
-    )
-      continue
+    const [whole, token, value = '', closing = ''] = match
+    if (value === '' || value.startsWith('[redacted:')) continue
+    const after = match.index + whole.length
+    if (token !== undefined && !isCredential(value, text.slice(after, after + 40))) continue
     if (isToolArgument(text, match.index)) continue
-    const end = match.index + whole.length - (whole.endsWith('"') && !whole.endsWith('\\"') ? 1 : 0)
+    const end = after - closing.length
     found.push({ start: end - value.length, end, rule: 'body-key' })
   }
 }
+
+/** A value of `token` that is a credential rather than a piece of text, as in the entries of logprobs. */
+const isCredential = (value: string, after: string): boolean =>
+  /^(?=.*\d)[A-Za-z0-9._~+/=-]{16,}$/.test(value) && !/^\s*,\s*"(?:logprob|bytes)"/.test(after)
 
 /**
  * Whether the position lies inside the arguments of a tool call: `args` (Gemini), `arguments`, or an `input` that is

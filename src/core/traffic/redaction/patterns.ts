@@ -66,7 +66,7 @@ export const VALUE_PATTERNS: readonly Pattern[] = [
   {
     rule: 'url-credentials',
     needles: ['://'],
-    pattern: /[a-z][a-z0-9+.-]*:\/\/([^\s/:@"'\\<>[\]]*:[^\s/@"'\\<>]+)@/gi,
+    pattern: /:\/\/([^\s/:@"'\\<>[\]]{0,200}:[^\s/@"'\\<>]{1,500})@/g,
   },
   {
     rule: 'query',

@@ -19,7 +19,16 @@ export const gemini: WireApi = {
       prompt: pick(body, ['systemInstruction', 'system_instruction', 'contents', 'tools', 'cachedContent']),
     }
   },
-  tell: (answer) => tellChunks(chunksOf(answer)),
+  tell: (answer) => {
+    const told = tellChunks(chunksOf(answer))
+    return isWhole(answer) ? { ...told, complete: true } : told
+  },
+}
+
+/** One JSON answer that parses is whole, with or without a finish reason; only a stream has an end to wait for. */
+function isWhole(answer: Answer): boolean {
+  if (answer.kind === 'events' || Array.isArray(answer.value)) return false
+  return pick(answer.value, ['candidates', 'promptFeedback', 'usageMetadata']) !== null
 }
 
 /** A stream without `alt=sse` is one JSON array of the same chunks. */

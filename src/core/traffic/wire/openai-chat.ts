@@ -11,7 +11,8 @@ export const openaiChat: WireApi = {
   api: 'openai-chat',
   vendor: 'openai',
   matches: (method, path) => method === 'POST' && /\/chat\/completions\/?$/.test(path),
-  speaks: (body) => peekText(body, 'model') !== null && Array.isArray(peek(body, 'messages')),
+  speaks: (body, path) =>
+    (peekText(body, 'model') ?? deploymentOf(path)) !== null && Array.isArray(peek(body, 'messages')),
   ask: (body, path) => ({
     model: peekText(body, 'model') ?? deploymentOf(path),
     streamed: peek(body, 'stream') === true,
@@ -40,7 +41,7 @@ function tellWhole(value: unknown): Told {
     ...chatUsage(peek(value, 'usage')),
     finishReason: finish.find((reason) => reason !== null) ?? null,
     truncatedByLength: finish.includes('length'),
-    complete: choices.length > 0 || error !== undefined,
+    complete: Array.isArray(peek(value, 'choices')) || error !== undefined,
     ...(error === undefined || error === null ? {} : { error }),
     responseId: peekText(value, 'id'),
   }

@@ -115,14 +115,15 @@ function readResponse(request: RequestReading, api: WireApi, response: ExchangeR
     complete,
     // Counts of an answer that broke off are those of its beginning: a bill nobody sent.
     usage: complete ? told.usage : null,
-    usageMissing: missingUsage(told, complete, ended),
+    usageMissing: missingUsage(told, complete, ended && answer.kind === 'json'),
     error: told.error === undefined ? null : classifyError(null, told.error, ''),
     pricing: { provider: request.pricing.provider, parts: told.parts ?? {} },
   }
 }
 
-function missingUsage(told: Told, complete: boolean, ended: boolean): WireReading['usageMissing'] {
-  if (!complete) return ended && told === NOTHING_TOLD ? 'unreadable' : 'incomplete'
+/** `parsed`: a JSON body that came whole, so that what is missing is missing and not on its way. */
+function missingUsage(told: Told, complete: boolean, parsed: boolean): WireReading['usageMissing'] {
+  if (!complete) return parsed ? 'unreadable' : 'incomplete'
   if (told.contradictory === true) return 'unreadable'
   return told.usage === null ? 'not-reported' : null
 }

@@ -334,6 +334,14 @@ describe('Gemini', () => {
     })
   })
 
+  it('takes JSON without a finish reason for whole', () => {
+    const answer = { candidates: [], usageMetadata: { promptTokenCount: 4 } }
+    expect(read(`${GEMINI}generateContent`, body, answer)).toMatchObject({
+      complete: true,
+      usage: { input: 4, output: 0 },
+    })
+  })
+
   it('takes a blocked prompt for a whole answer', () => {
     const answer = { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 4 } }
     expect(read(`${GEMINI}generateContent`, body, answer)).toMatchObject({ complete: true, finishReason: 'SAFETY' })
@@ -418,6 +426,7 @@ describe('error kinds', () => {
 
 describe('unreadable bodies', () => {
   it('say so and never throw', () => {
+    expect(read(CHAT, chatBody, '{}')).toMatchObject({ complete: false, usageMissing: 'unreadable' })
     expect(read(CHAT, chatBody, 'not json')).toMatchObject({ complete: false, usageMissing: 'unreadable' })
     expect(read(CHAT, 'not json', '{}')).toMatchObject({ requestedModel: null, lane: 'openai/unknown', prompt: null })
     for (const odd of ['null', '[]', '3', '""', '{"choices":3,"usage":[]}', 'data: null\n\n']) {
