@@ -10,6 +10,7 @@ import { renderCells } from './cells.ts'
 import { harmless } from './inline.ts'
 import { createLiveLine, type LiveLine } from './live.ts'
 import { renderMarkdown } from './markdown.ts'
+import { plural } from './numbers.ts'
 import { isSet, unicodeTerminal, wantsColor } from './terminal/abilities.ts'
 import { renderTerminal } from './terminal.ts'
 
@@ -27,6 +28,8 @@ type Stream = NodeJS.WritableStream & {
 }
 
 const WIDTH = 80
+/** Vitest's reporters whose standard output programs read: beside them everything of ours goes to standard error. */
+const MACHINE_READ: ReadonlySet<unknown> = new Set(['json', 'junit', 'tap', 'tap-flat'])
 
 /** Prints the verdict of every campaign after Vitest's own summary, and makes the process fail where one is red. */
 export default class CampaignReporter implements Reporter {
@@ -99,7 +102,7 @@ export default class CampaignReporter implements Reporter {
   #render(report: CampaignReport, project: string, path: string | null): string {
     const stream = this.#stream()
     return renderTerminal(report, {
-      width: Math.min(stream.isTTY === true ? (stream.columns ?? WIDTH) : WIDTH, WIDTH),
+      width: Math.min(stream.isTTY === true ? stream.columns || WIDTH : WIDTH, WIDTH),
       color: wantsColor(stream, process.env),
       unicode: this.#unicode(),
       verbose: this.#verbose,
@@ -123,7 +126,7 @@ export default class CampaignReporter implements Reporter {
     if (records.length > 0) this.#print(renderCells(records, { width: WIDTH, unicode: this.#unicode() }))
     if (unreadable > 0) {
       fail()
-      this.#print(`${unreadable} records could not be read: were they written by another version of vitest-campaign?`)
+      this.#print(`${plural(unreadable, 'record')} could not be read: was another version of vitest-campaign at work?`)
     }
     if (records.length + unreadable > 0) {
       this.#print(
@@ -138,7 +141,10 @@ export default class CampaignReporter implements Reporter {
   }
 
   #stream(): Stream {
-    return this.#vitest?.logger.outputStream ?? process.stdout
+    if (this.#vitest === null) return process.stdout
+    const { config, logger } = this.#vitest
+    const read = config.reporters.some((entry) => Array.isArray(entry) && MACHINE_READ.has(entry[0]))
+    return read ? logger.errorStream : logger.outputStream
   }
 
   #unicode(): boolean {

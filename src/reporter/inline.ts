@@ -16,3 +16,19 @@ export function inline(text: string, max: number = LONGEST): string {
 export function harmless(line: string): string {
   return line.replace(/^(\s*):(?=:)/, '$1: ').replace(/##(?=\w*\[)/g, '# #')
 }
+
+const TYPED: { readonly [sign: string]: string } = {
+  '×': 'x',
+  '−': '-',
+  '–': '-',
+  '→': '->',
+  '≥': '>=',
+  '≤': '<=',
+  '±': '+/-',
+  '…': '...',
+}
+
+/** The signs that sentences of a report are set with, as a keyboard has them; letters of names stay. */
+export function typed(text: string): string {
+  return text.replace(/[×−–→≥≤±…]/g, (sign) => TYPED[sign] ?? sign)
+}

@@ -140,7 +140,7 @@ export function createLiveLine(options: LiveLineOptions, getState: () => LiveSta
     stream.write = hooked
     const stopTimer = every(() => {
       const current = state()
-      const line = current === null ? '' : renderLive(current, { width: (stream.columns ?? 80) - 1, unicode })
+      const line = current === null ? '' : renderLive(current, { width: (stream.columns || 80) - 1, unicode })
       // In the middle of somebody else's line there is no place for ours.
       if (line === drawn || !lineStart) return
       if (line === '') erase()

@@ -20,7 +20,17 @@ import {
   tokenPair,
   unknown,
 } from './numbers.ts'
-import { bySeverity, counts, designWords, measured, missing, missingWords, powerSentence, stale } from './sentences.ts'
+import {
+  bySeverity,
+  counts,
+  designWords,
+  furtherReasons,
+  measured,
+  missing,
+  missingWords,
+  powerSentence,
+  stale,
+} from './sentences.ts'
 
 /** Rows of a list before the rest is counted: a job summary is thrown away as a whole beyond 1 MiB. */
 const LONGEST = 50
@@ -44,10 +54,9 @@ export function renderMarkdown(report: CampaignReport): string {
 }
 
 function verdict(report: CampaignReport): string {
-  const { word, headline, gate, rule, reasons } = report.verdict
+  const { word, headline, gate, rule } = report.verdict
   const dated = stale(report.evidence)
-  const seen = new Set([headline])
-  const texts = [...reasons, ...report.warnings].filter((reason) => !seen.has(reason.text) && seen.add(reason.text))
+  const texts = furtherReasons(report)
   const judged = gate === 'none' ? 'no gate' : `${gate} gate${rule === null ? '' : `, rule ${text(rule, 20)}`}`
   const where = code(report.line === null ? report.file : `${report.file}:${report.line}`, 300)
   return [
@@ -55,7 +64,7 @@ function verdict(report: CampaignReport): string {
     `${dated === null ? '' : `**${text(dated)}.** `}${code(report.campaignId)}, ${judged}, ${where}. ${text(designWords(report))}.`,
     texts
       .slice(0, LONGEST)
-      .map((reason) => `- ${text(reason.text)}`)
+      .map((reason) => `- ${text(reason)}`)
       .join('\n'),
   ]
     .filter((part) => part !== '')

@@ -16,7 +16,8 @@ export function rerunCommand(scenario: string, options: { readonly project: stri
     const next = QUIET.test(char) ? char : '.'.repeat(char.length)
     // A letter beyond ASCII may be wide.
     room -= next < '\x7f' ? next.length : 2
-    if (room < 0) return `${start}${pattern.trimEnd()}"`
+    // `.` matches no line separator.
+    if (room < 0 || /[\n\r\u2028\u2029]/.test(char)) return `${start}${pattern.trimEnd()}"`
     pattern += next
   }
   return `${start}${pattern}${room < end.length ? '' : end}"`

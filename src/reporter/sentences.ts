@@ -4,7 +4,7 @@ import { inline } from './inline.ts'
 import { grouped, plural, REFUSAL_WORDS, type Scale } from './numbers.ts'
 
 /** Worst first: what a reader must see before anything else. */
-const SEVERITY: readonly Outcome[] = ['invalid', 'regress', 'underpowered', 'inconclusive', 'hold', 'ship']
+const SEVERITY: readonly Outcome[] = ['invalid', 'regress', 'inconclusive', 'underpowered', 'hold', 'ship']
 export const severity = (outcome: Outcome): number => SEVERITY.indexOf(outcome)
 
 export function bySeverity(candidates: readonly CandidateReport[]): CandidateReport[] {
@@ -39,9 +39,7 @@ export function counts(all: StatusCounts): string {
 }
 
 /** Cells without a measurement: everything but `scored` and `task_fail`. */
-export const MISSING: readonly CellStatus[] = CELL_STATUSES.filter(
-  (status) => status !== 'scored' && status !== 'task_fail',
-)
+const MISSING: readonly CellStatus[] = CELL_STATUSES.filter((status) => status !== 'scored' && status !== 'task_fail')
 
 export function missing(all: StatusCounts): number {
   return MISSING.reduce((sum, status) => sum + all[status], 0)
@@ -89,9 +87,17 @@ export function designWords(report: CampaignReport): string {
     .join(', ')
 }
 
-/** What a green gate could have seen; null where a loss is shown or no difference is asked for. */
+/** Reasons and warnings that the headline does not say already. */
+export function furtherReasons(report: CampaignReport): string[] {
+  const texts = [...report.verdict.reasons, ...report.warnings].map(({ text }) => text)
+  return [...new Set(texts)].filter((text) => !report.verdict.headline.startsWith(text))
+}
+
+/** What a green gate could have seen; null where a loss is shown, no difference is asked for, or it is said. */
 export function powerSentence(report: CampaignReport, candidate: CandidateReport, scale: Scale): string | null {
   if (candidate.difference === null || candidate.outcome === 'regress' || candidate.outcome === 'invalid') return null
+  // Most sentences of a green outcome end with it.
+  if (candidate.reasons.some(({ text }) => text.includes('proof of no loss'))) return null
   const { drop, refused } = candidate.detectableDrop
   const size = `${report.design.scenarios}x${report.design.seeds}`
   if (drop === null) {

@@ -1,24 +1,24 @@
-import type { CampaignReport, CandidateReport, Outcome, ScenarioChange } from '../core/report/report.ts'
+import type { CampaignReport } from '../core/report/report.ts'
 import { inline } from './inline.ts'
-import { grouped, interval, percent, plural, pValue, type Scale, scaleOf, TYPED, unknown } from './numbers.ts'
-import { rerunCommand } from './rerun.ts'
+import { grouped, scaleOf, TYPED } from './numbers.ts'
 import {
   bySeverity,
   counts,
   designWords,
+  furtherReasons,
   measured,
   missing,
   missingWords,
   powerSentence,
-  severity,
   stale,
 } from './sentences.ts'
-import { type ForestMark, type ForestRow, forest } from './terminal/forest.ts'
-import { type Line, plain, print, type Span, type Tone } from './terminal/line.ts'
+import { details, differences, levels } from './terminal/comparison.ts'
+import { type Line, plain, print, type Tone } from './terminal/line.ts'
 import { page, type Section, section } from './terminal/page.ts'
-import { type Column, table } from './terminal/table.ts'
+import { paragraph, type Sheet, sentence } from './terminal/sheet.ts'
 import { variantsTable } from './terminal/variants.ts'
-import { cutEnd, cutMiddle, head, textWidth, wrap } from './terminal/width.ts'
+import { cutEnd, cutMiddle, textWidth } from './terminal/width.ts'
+import { worst } from './terminal/worst.ts'
 
 export interface TerminalOptions {
   /** Columns that no line exceeds; at least 40 are used. */
@@ -35,27 +35,12 @@ export interface TerminalOptions {
 }
 
 const LONGEST = 40
-const WORST = 5
 
 const WORD_TONES: { readonly [word in CampaignReport['verdict']['word']]: Tone } = {
   PASS: 'good',
   FAIL: 'bad',
   'NO VERDICT': 'warn',
 }
-const OUTCOME_TONES: { readonly [outcome in Outcome]: Tone } = {
-  ship: 'good',
-  hold: 'quiet',
-  regress: 'bad',
-  inconclusive: 'warn',
-  underpowered: 'warn',
-  invalid: 'bad',
-}
-
-interface Sheet extends Required<Pick<TerminalOptions, 'width' | 'color' | 'unicode' | 'verbose' | 'project'>> {
-  readonly ellipsis: string
-  readonly scale: Scale
-}
-
 /** The report for a terminal or a log: the verdict on line 1, then why, then everything it rests on. */
 export function renderTerminal(report: CampaignReport, options: TerminalOptions): string {
   const sheet: Sheet = {
@@ -90,7 +75,7 @@ export function renderTerminal(report: CampaignReport, options: TerminalOptions)
 function verdict(report: CampaignReport, sheet: Sheet): Section {
   const { word, headline, gate, rule } = report.verdict
   const dated = stale(report.evidence)
-  const text = `${dated === null ? '' : `(${dated}) `}${inline(headline)}`
+  const text = `${dated === null ? '' : `(${dated}) `}${sentence(headline, sheet)}`
   const [first = word, ...more] = paragraph(`${word}  `, text, sheet, sheet.verbose ? Infinity : 4, 2)
   const where = `${inline(report.file, 200)}${report.line === null ? '' : `:${report.line}`}`
   const judged = gate === 'none' ? 'no gate' : `${gate} gate${rule === null ? '' : `, rule ${inline(rule, 20)}`}`
@@ -109,113 +94,13 @@ function verdict(report: CampaignReport, sheet: Sheet): Section {
 }
 
 function reasons(report: CampaignReport, sheet: Sheet): Section {
-  const seen = new Set([report.verdict.headline])
-  const texts = [...report.verdict.reasons, ...report.warnings].filter(({ text }) => !seen.has(text) && seen.add(text))
+  const texts = furtherReasons(report)
   return section({
-    groups: texts.map(({ text }) => paragraph('- ', inline(text), sheet, 2, 2).map(plain)),
+    groups: texts.map((text) => paragraph('- ', sentence(text, sheet), sheet, 3, 2).map(plain)),
     fair: 3,
-    least: 1,
-    noun: 'reasons and warnings',
+    least: 0,
+    noun: ['reason or warning', 'reasons and warnings'],
   })
-}
-
-function differences(report: CampaignReport, sheet: Sheet): Section {
-  const { margin, comparator } = report.design
-  const { scale } = sheet
-  const compared = report.candidates.flatMap((candidate) =>
-    candidate.difference === null ? [] : [{ candidate, difference: candidate.difference }],
-  )
-  if (compared.length === 0) return section({})
-  const marks: ForestMark[] = [{ at: 0, label: '0', kind: 'zero' }]
-  if (margin !== null) marks.push({ at: -margin, label: `margin ${scale.difference(-margin)}`, kind: 'limit' })
-  const rows = compared
-    .toSorted((a, b) => severity(a.candidate.outcome) - severity(b.candidate.outcome))
-    .map(
-      ({ candidate: { id, outcome }, difference }): ForestRow => ({
-        label: inline(id),
-        est: difference.est,
-        lo: difference.lo,
-        hi: difference.hi,
-        numbers: estimated(difference, scale.difference),
-        outcome,
-        tone: OUTCOME_TONES[outcome],
-      }),
-    )
-  const title = `${scale.unit} vs ${comparator === null ? 'comparator' : inline(comparator)}`
-  const [header = [], ...lines] = forest(title, rows, marks, sheet)
-  return section({
-    head: [header],
-    groups: lines.map((line) => [line]),
-    fair: 6,
-    least: 2,
-    noun: 'candidates',
-    spaced: true,
-  })
-}
-
-function levels(report: CampaignReport, sheet: Sheet): Section {
-  const { scale } = sheet
-  const judged = report.candidates.flatMap(({ id, atLeast }) => (atLeast === null ? [] : [{ id, atLeast }]))
-  const threshold = judged[0]?.atLeast.threshold
-  if (threshold === undefined) return section({})
-  const rows = judged.map(
-    ({ id, atLeast: { mean, outcome } }): ForestRow => ({
-      label: inline(id),
-      est: mean.est,
-      lo: mean.lo,
-      hi: mean.hi,
-      numbers: estimated(mean, scale.value),
-      outcome,
-      tone: OUTCOME_TONES[outcome],
-    }),
-  )
-  const marks: ForestMark[] = [{ at: threshold, label: `at least ${scale.value(threshold)}`, kind: 'limit' }]
-  const [header = [], ...lines] = forest('mean', rows, marks, sheet)
-  return section({
-    head: [header],
-    groups: lines.map((line) => [line]),
-    fair: 4,
-    least: 1,
-    noun: 'variants',
-    spaced: true,
-  })
-}
-
-/** `-6.4 [-10.9, -1.9]`; a star where the interval only describes. */
-function estimated(estimate: NonNullable<CandidateReport['difference']>, write: (value: number) => string): string {
-  if (estimate.est === null) return unknown(estimate.refused)
-  const range = interval(estimate, write)
-  if (range === null) return `${write(estimate.est)}, interval ${unknown(estimate.refused)}`
-  return `${write(estimate.est)} ${range}${estimate.descriptive ? '*' : ''}`
-}
-
-function details(report: CampaignReport, sheet: Sheet): Section {
-  const { scale } = sheet
-  const unit = scale.unit === 'pp' ? ' pp' : ''
-  const groups = bySeverity(report.candidates).flatMap((candidate): Line[][] => {
-    const { id, signFlip, adjusted, completeCase, bounds, unseenLoss } = candidate
-    const parts: string[] = []
-    if (signFlip !== null) {
-      const floor = signFlip.pFloor > report.design.alpha / 4 ? `, floor ${pValue(signFlip.pFloor)}` : ''
-      parts.push(signFlip.p === null ? `p ${unknown(signFlip.refused)}` : `sign-flip p ${pValue(signFlip.p)}${floor}`)
-      if (adjusted.method !== 'none' && adjusted.p !== null) parts.push(`${adjusted.method} ${pValue(adjusted.p)}`)
-    }
-    if (bounds !== null && bounds.lo !== null && bounds.hi !== null && bounds.lo !== bounds.hi) {
-      if (completeCase !== null && completeCase.est !== null) {
-        parts.push(`${scale.difference(completeCase.est)}${unit} over the ${completeCase.n} complete`)
-      }
-      parts.push(`missing cells: ${scale.difference(bounds.lo)} to ${scale.difference(bounds.hi)}${unit}`)
-      if (bounds.tippingCells !== null) parts.push(`${plural(bounds.tippingCells, 'failed cell')} would change it`)
-    }
-    if (unseenLoss !== null) {
-      const { lost, units, upperRate } = unseenLoss
-      parts.push(`${lost} of ${units} lost over half the scale, a rate of ${percent(upperRate)} is compatible`)
-    }
-    if (parts.length === 0) return []
-    const lead = `  ${cutMiddle(inline(id), 20, sheet.ellipsis)}: `
-    return [paragraph(lead, parts.join('; '), sheet, 2, 4).map(plain)]
-  })
-  return section({ groups, fair: 2 })
 }
 
 function coverage(report: CampaignReport, sheet: Sheet): Section {
@@ -243,78 +128,9 @@ function variants(report: CampaignReport, sheet: Sheet): Section {
     tail: tail.slice(0, sheet.verbose ? undefined : 3).map(plain),
     fair: 6,
     least: 2,
-    noun: 'variants',
+    noun: ['variant', 'variants'],
     spaced: true,
   })
-}
-
-function worst(report: CampaignReport, sheet: Sheet): Section[] {
-  const touched = bySeverity(report.candidates).filter(
-    ({ worst: list, mustPass }) => losses(list).length + mustPass.broken.length > 0,
-  )
-  return touched.slice(0, sheet.verbose ? undefined : 1).map((candidate) => {
-    const { id, mustPass, changed, worst: list } = candidate
-    const comparator = report.design.comparator
-    const shown = losses(list).slice(0, sheet.verbose ? undefined : WORST)
-    const columns: Column[] = [
-      { align: 'left', least: 16 },
-      { align: 'right', least: 10 },
-      { align: 'right', least: 10 },
-      { align: 'right' },
-    ]
-    const rows: Span[][] = [
-      [
-        { text: `WORST CHANGES (${inline(id)})` },
-        { text: comparator === null ? '' : inline(comparator), tone: 'quiet' },
-        { text: inline(id), tone: 'quiet' },
-        { text: sheet.scale.unit === 'pp' ? 'diff pp' : 'diff', tone: 'quiet' },
-      ],
-      ...shown.map((change): Span[] => [
-        { text: `  ${inline(change.scenario)}` },
-        { text: arm(change.comparator, change.comparatorSeeds, sheet.scale) },
-        { text: arm(change.candidate, change.candidateSeeds, sheet.scale) },
-        { text: change.delta === null ? '' : sheet.scale.difference(change.delta) },
-      ]),
-    ]
-    const [head = [], ...lines] = table(columns, rows, sheet.width, sheet.ellipsis)
-    const broken = mustPass.broken.map(({ scenario, failedSeeds }): Line[] => [
-      [
-        { text: `  must-pass broken: ${cutMiddle(inline(scenario), 36, sheet.ellipsis)}`, tone: 'bad' },
-        { text: `  seeds ${failedSeeds.join(', ')}` },
-      ],
-    ])
-    const example = mustPass.broken[0]?.scenario ?? shown[0]?.scenario ?? ''
-    const start = '  rerun one: '
-    const command = rerunCommand(example, { project: sheet.project, width: sheet.width - start.length })
-    const unseen = changed.worse - shown.length
-    const rest = [
-      ...(unseen > 0 ? [`${unseen} more worse`] : []),
-      `${changed.better} better`,
-      `${changed.same} unchanged`,
-      ...(changed.missing > 0 ? [`${changed.missing} missing`] : []),
-    ]
-    const others = touched.length > 1 && !sheet.verbose ? `; ${touched.length - 1} more candidates with losses` : ''
-    return section({
-      head: [head],
-      groups: [...broken, ...lines.map((line) => [line])],
-      tail: [plain(`  ${comparator === null ? '' : `${rest.join(', ')}${others}`}`), plain(start + command)].filter(
-        ([span]) => span?.text.trim() !== '',
-      ),
-      fair: 6,
-      least: 1,
-      noun: 'scenarios',
-      spaced: true,
-    })
-  })
-}
-
-function losses(changes: readonly ScenarioChange[]): ScenarioChange[] {
-  return changes.filter(({ delta }) => delta === null || delta < 0)
-}
-
-function arm(mean: number | null, seeds: string, scale: Scale): string {
-  if (mean === null) return seeds === '' ? '' : inline(seeds, 40)
-  return seeds === '' ? scale.value(mean) : `${inline(seeds, 40)} ${scale.value(mean)}`
 }
 
 function failures(report: CampaignReport, sheet: Sheet): Section {
@@ -326,8 +142,8 @@ function failures(report: CampaignReport, sheet: Sheet): Section {
     head: groups.length === 0 ? [] : [plain('FAILURES')],
     groups,
     fair: 3,
-    least: 1,
-    noun: 'classes',
+    least: 0,
+    noun: ['class', 'classes'],
     spaced: true,
   })
 }
@@ -346,7 +162,7 @@ function integrity(report: CampaignReport, sheet: Sheet): Section {
   })
   const backing = backend === 'real' || backend === 'none' ? '' : `  backend: ${backend}`
   const head = groups.length > 0 || backing !== '' ? [plain(`INTEGRITY${backing}`)] : []
-  return section({ head, groups, fair: 3, least: 1, noun: 'issues' })
+  return section({ head, groups, fair: 3, least: 1, noun: ['issue', 'issues'] })
 }
 
 function evidence(report: CampaignReport, sheet: Sheet): Section {
@@ -367,19 +183,10 @@ function power(report: CampaignReport, sheet: Sheet): Section {
     const who = said.length > 1 ? `${cutMiddle(inline(id), 20, sheet.ellipsis)}: ` : ''
     return paragraph('POWER  ', who + sentence, sheet, 2, 2).map(plain)
   })
-  return section({ groups, fair: 1, least: 1, noun: 'candidates' })
+  return section({ groups, fair: 1, least: 1 })
 }
 
 function path(reportPath: string | undefined, sheet: Sheet): Section {
   if (reportPath === undefined) return section({})
   return section({ head: [plain(`report: ${cutMiddle(inline(reportPath), sheet.width - 8, sheet.ellipsis)}`)] })
-}
-
-/** Wrapped to the sheet; beyond `longest` lines cut with an ellipsis. */
-function paragraph(lead: string, text: string, sheet: Sheet, longest: number, indent: number): string[] {
-  const lines = wrap(lead, text, sheet.width, indent)
-  const last = lines[longest - 1]
-  if (lines.length <= longest || last === undefined) return lines
-  const room = sheet.width - textWidth(sheet.ellipsis)
-  return [...lines.slice(0, longest - 1), head(last, room).trimEnd() + sheet.ellipsis]
 }

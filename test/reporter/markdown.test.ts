@@ -8,7 +8,7 @@ describe('fixed reports', () => {
   test.each(Object.entries(REPORTS))('%s', async (name, fixed) => {
     const document = renderMarkdown(fixed)
     expect(document.startsWith(`### ${fixed.verdict.word}: `)).toBe(true)
-    await expect(document).toMatchFileSnapshot(`__golden__/${name.replaceAll(' ', '-')}.md`)
+    await expect(document).toMatchFileSnapshot(`__golden__/${name.replaceAll(' ', '-')}.markdown.txt`)
   })
 })
 

@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { buildReport } from '../../src/core/report/build.ts'
 import { type CampaignReport, type Estimate, OUTCOMES, REFUSALS } from '../../src/core/report/report.ts'
+import { renderMarkdown } from '../../src/reporter/markdown.ts'
 import { textWidth } from '../../src/reporter/terminal/width.ts'
 import { renderTerminal } from '../../src/reporter/terminal.ts'
+import { inputOf, planOf, recordsOf } from '../core/report/records.ts'
 import {
   AT_LEAST,
   candidate,
@@ -57,9 +60,38 @@ describe('fixed reports', () => {
   test('verbose shows what the page leaves out', () => {
     const short = renderTerminal(REGRESS, PLAIN)
     const whole = renderTerminal(REGRESS, { ...PLAIN, verbose: true })
-    expect(short).toContain('+ 1 more')
-    expect(whole).not.toContain('+ 1 more')
+    const power = 'mini-model: a drop of 4.2 pp'
+    expect(short).not.toContain(power)
+    expect(whole).toContain(power)
     expect(lines(whole).length).toBeGreaterThan(40)
+  })
+})
+
+describe('reports as they are built', () => {
+  const built = (drop: number, scenarios = 24) => {
+    const plan = planOf({ scenarios, seeds: 3, variants: ['current', 'concise', 'mini'] })
+    const score = (variant: string, scenario: number, seed: number): number =>
+      variant === 'concise' && scenario < drop ? 0 : scenario % 7 === 0 && seed === 0 ? 0 : 1
+    return buildReport(
+      inputOf(
+        plan,
+        recordsOf(plan, ({ variant }, { scenario, seed }) => score(variant, scenario, seed)),
+      ),
+    )
+  }
+
+  test.each([
+    ['a regression', built(12), 'FAIL  concise is worse than current on label'],
+    ['no difference', built(0), 'PASS  concise scored the same as current'],
+    ['nothing shown', built(2), 'NO VERDICT  no loss shown for concise'],
+    ['too few scenarios', built(1, 4), 'NO VERDICT  too few scenarios'],
+  ])('%s', (_, made, start) => {
+    const text = renderTerminal(made, { ...PLAIN, unicode: false })
+    expect(text.replace(/\n {2}/g, ' ').startsWith(start)).toBe(true)
+    expect(text).toMatch(/^[\x20-\x7e\n]*$/)
+    expect(text.match(/proof of no loss/g)?.length ?? 0).toBeLessThanOrEqual(2)
+    expect(lines(text).length).toBeLessThanOrEqual(40)
+    expect(renderMarkdown(made)).toContain('#### Method')
   })
 })
 
@@ -89,7 +121,11 @@ describe('numbers', () => {
     expect(text).toContain('cost in total at least $1.01; 9 cells without a charge')
   })
 
-  test('a mean whose interval is refused keeps its reason', () => {
+  test('a number whose interval is refused keeps its reason', () => {
+    const equal = estimate(-0.5, null, null, { refused: 'zero_spread' })
+    const same = renderTerminal(report({ candidates: [candidate('concise', { difference: equal })] }), PLAIN)
+    expect(same).toContain('-50.0 [unknown]')
+    expect(same).toContain('interval unknown (all differences equal)')
     const alone = estimate(0.5, null, null, { n: 1, df: null, refused: 'one_scenario' })
     const text = renderTerminal(report({ ...NO_GATE, variants: [variant('current', { mean: alone })] }), PLAIN)
     expect(text).toContain('0.500 [unknown]')
@@ -257,6 +293,72 @@ describe('any report', () => {
       }),
       { numRuns: 60 },
     )
+  })
+
+  test('keeps every section, however much each has to say', () => {
+    const long = 'ever so long a sentence about it '.repeat(20)
+    const many = <T>(of: (index: number) => T): T[] => Array.from({ length: 20 }, (_, index) => of(index))
+    const scenario = (index: number) => ({
+      scenario: `scenario-${index}`,
+      comparator: 1,
+      candidate: 0,
+      delta: -1,
+      comparatorSeeds: '3/3',
+      candidateSeeds: '0/3',
+    })
+    const all = lines(
+      renderTerminal(
+        report({
+          verdict: {
+            ...HOLD.verdict,
+            headline: long,
+            reasons: many((index) => ({ code: 'x', text: `${index} ${long}` })),
+          },
+          coverage: {
+            planned: 9,
+            counts: statusCounts({ not_run: 9 }),
+            reasons: Object.fromEntries(many((index) => [`reason-${index}`, 1])),
+          },
+          variants: many((index) =>
+            variant(`variant-${index}`, {
+              coverage: 0.5,
+              mean: estimate(null, null, null, { refused: 'missing_cells' }),
+            }),
+          ),
+          candidates: many((index) =>
+            candidate(`variant-${index}`, {
+              atLeast: { threshold: 0.9, outcome: 'hold', mean: estimate(0.5, 0.4, 0.6) },
+              mustPass: { scenarios: 20, broken: many((at) => ({ scenario: `must-${at}`, failedSeeds: [0] })) },
+              worst: many(scenario),
+            }),
+          ),
+          failures: many((index) => ({ class: 'unknown', mode: `mode-${index}`, count: 1, example: long, cells: [] })),
+          integrity: {
+            backend: 'stub',
+            issues: many(() => ({ code: 'stub_backend', severity: 'error', count: 1, example: long })),
+          },
+        }),
+        PLAIN,
+      ),
+    )
+    expect(all).toHaveLength(40)
+    for (const part of [
+      'PASS  ',
+      'pp vs current',
+      'mean ',
+      'COVERAGE',
+      'VARIANTS',
+      'WORST CHANGES',
+      'FAILURES',
+      'INTEGRITY',
+      'EVIDENCE',
+      'report: ',
+    ]) {
+      expect(
+        all.filter((line) => line.startsWith(part)),
+        part,
+      ).not.toHaveLength(0)
+    }
   })
 
   test('prints nothing that a terminal or a CI runner acts upon', () => {

@@ -11,7 +11,7 @@ const BREAK = '\u200b'
 export function text(value: string, max?: number): string {
   return inline(value, max)
     .replace(/[&<>]/g, (char) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[char] ?? char)
-    .replace(/[\\`*_{}[\]()!|~$]/g, '\\$&')
+    .replace(/[\\`*_{}[\]|~$]/g, '\\$&')
     .replace(/^([-+=]|\d+[.)])/, '\\$1')
     .replace(/[@#]/g, `$&${BREAK}`)
     .replace(/:(?=\/\/)/g, `:${BREAK}`)
@@ -34,7 +34,7 @@ export function block(value: string, max?: number): string {
   return `${fence}text\n${shown}\n${fence}`
 }
 
-export type Align = 'left' | 'right'
+type Align = 'left' | 'right'
 
 /** A table; cells are Markdown already. */
 export function grid(

@@ -22,6 +22,8 @@ export interface ForestStyle {
   readonly width: number
   readonly unicode: boolean
   readonly ellipsis: string
+  /** Above the numbers: what their interval is. */
+  readonly heading: string
 }
 
 const SIGNS = {
@@ -38,12 +40,12 @@ export function forest(
   marks: readonly ForestMark[],
   style: ForestStyle,
 ): Line[] {
-  const numbersWidth = Math.max(...rows.map((row) => textWidth(row.numbers)))
+  const numbersWidth = Math.max(textWidth(style.heading), ...rows.map((row) => textWidth(row.numbers)))
   const outcomeWidth = Math.max(...rows.map((row) => textWidth(row.outcome)))
   const rest = style.width - numbersWidth - outcomeWidth - 4
   const labelWidth = Math.min(
     Math.max(textWidth(title), ...rows.map((row) => textWidth(row.label))),
-    Math.max(8, Math.floor(rest / 3)),
+    Math.max(8, Math.floor(rest * 0.4)),
   )
   const barWidth = rest - labelWidth - 2
   const name = (text: string): string => padTo(cutMiddle(text, labelWidth, style.ellipsis), labelWidth, 'left')
@@ -53,6 +55,7 @@ export function forest(
   const header: Line = [
     { text: name(title) },
     { text: axis === null ? '' : `  ${ticks(marks, axis, barWidth, signs)}`, tone: 'quiet' },
+    { text: `  ${padTo(style.heading, numbersWidth, 'right')}`, tone: 'quiet' },
   ]
   const lines = rows.map((row): Line => {
     const spans: Span[] = [{ text: name(row.label) }]

@@ -23,18 +23,14 @@ export function plain(text: string): Line {
   return [{ text }]
 }
 
-export function lineWidth(line: Line): number {
-  return textWidth(line.map((span) => span.text).join(''))
-}
-
-export interface Sheet {
+interface Surface {
   readonly width: number
   readonly color: boolean
   readonly ellipsis: string
 }
 
 /** The text of a line: harmless to CI runners, never wider than the sheet. */
-export function print(line: Line, sheet: Sheet): string {
+export function print(line: Line, sheet: Surface): string {
   const text = line.map((span) => span.text).join('')
   const safe = harmless(text)
   const fits = textWidth(safe) <= sheet.width

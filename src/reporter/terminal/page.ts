@@ -11,7 +11,7 @@ export interface Section {
   /** Groups that stay whatever happens. */
   readonly least: number
   /** What a hidden group is called; null: hidden without a word, because another line says the same. */
-  readonly noun: string | null
+  readonly noun: readonly [one: string, many: string] | null
   /** A blank line before it, where the page has room. */
   readonly spaced: boolean
 }
@@ -36,7 +36,7 @@ export function page(sections: readonly Section[], longest: number | null): Line
         ...(spaced && part.spaced && at > 0 ? [plain('')] : []),
         ...part.head,
         ...part.groups.slice(0, kept).flat(),
-        ...(hidden > 0 && part.noun !== null ? [plain(`  + ${hidden} more ${part.noun}`)] : []),
+        ...(hidden > 0 && part.noun !== null ? [plain(`  + ${hidden} more ${part.noun[hidden === 1 ? 0 : 1]}`)] : []),
         ...part.tail,
       ]
     })
