@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Body, ExchangeResponse, StreamCut } from '../../../src/core/traffic/exchange.ts'
+import { encodeExchange } from '../../../src/core/traffic/format.ts'
 import { createRedactor, PLACEHOLDER_KEY } from '../../../src/core/traffic/redact.ts'
+import { readExchange } from '../../../src/core/traffic/wire/read.ts'
 import { hasRecordedTraffic, recordedTraffic } from './recorded.ts'
 
 const plain = createRedactor({ env: {} })
@@ -370,5 +372,31 @@ describe.skipIf(!hasRecordedTraffic)('recorded traffic', () => {
       for (const { rule } of [...requested.redactions, ...answered]) hits.push(`${rule} in ${where}`)
     }
     expect(hits).toEqual([])
+  })
+
+  it('reads the same after redaction, and a whole recording passes the last look', () => {
+    let n = 0
+    for (const { where, exchange } of recordedTraffic()) {
+      if (exchange.outcome.kind !== 'response') continue
+      const { request } = plain.request(exchange.request)
+      const { response } = plain.response(exchange.outcome)
+      expect(readExchange({ request, outcome: response }), where).toEqual(readExchange(exchange))
+      const line = encodeExchange({
+        role: 'subject',
+        key: 'k',
+        ordinal: 0,
+        request,
+        outcome: response,
+        source: 'live',
+        startedAt: '2026-01-01T00:00:00.000Z',
+        ttfbMs: null,
+        totalMs: 0,
+        redactions: [],
+        retried: 0,
+      })
+      expect(plain.scan(line), where).toEqual([])
+      n++
+    }
+    expect(n).toBeGreaterThan(0)
   })
 })
