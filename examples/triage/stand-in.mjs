@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { LLMock } from '@copilotkit/aimock'
 
@@ -63,7 +64,8 @@ const tokens = (text) => Math.ceil(text.length / 4)
 /** Requests so far, by variant and ticket: the repeats of a request that carries no seed get the replies in turn. */
 const asked = new Map()
 
-function reply(request) {
+async function reply(request) {
+  await sleep(60)
   const text = (role) => request.messages.find((message) => message.role === role)?.content ?? ''
   const ticket = tickets.find((one) => one.ticket === text('user'))
   if (ticket === undefined) return { error: { message: `no such ticket: ${text('user')}` }, status: 400 }
@@ -85,8 +87,8 @@ function reply(request) {
   }
 }
 
-const provider = new LLMock({ port: PORT, host: '127.0.0.1', chunkSize: 4, latency: 5 })
-provider.on({ endpoint: 'chat' }, reply)
+const provider = new LLMock({ port: PORT, host: '127.0.0.1', chunkSize: 4 })
+provider.on({ endpoint: 'chat' }, reply, { streamingProfile: { tps: 20 } })
 await provider.start()
 
 const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')

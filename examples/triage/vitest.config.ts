@@ -8,6 +8,8 @@ const STAND_IN = 'http://127.0.0.1:4517'
 
 export default defineConfig({
   test: {
+    // A cell waits for a model. Below this Vitest lists every one of them as a slow test.
+    slowTestThreshold: 10_000,
     projects: [
       evals({
         // So that this example can buy nothing. Without this line a laptop records what is new, and CI only replays.
