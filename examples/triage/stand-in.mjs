@@ -102,8 +102,9 @@ const run = spawn(process.execPath, [vitest, 'run', '--root', ROOT, '--project',
     ANTHROPIC_API_KEY: 'not-a-key-for-the-stand-in',
   },
 })
-// Ctrl-C reaches the child too; we stay until it has drained.
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => run.kill(signal))
+// Ctrl-C reaches the run too, and a second signal would end it at once: we only stay until it has drained.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => run.kill('SIGTERM'))
 run.on('close', async (code) => {
   await provider.stop()
   process.exitCode = code ?? 1
