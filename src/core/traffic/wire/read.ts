@@ -9,6 +9,9 @@ import type {
 } from '../exchange.ts'
 import { anthropicMessages } from './anthropic-messages.ts'
 import { type Answer, NOTHING_TOLD, type Told, type WireApi } from './api.ts'
+import { readAwsEvents } from './aws-event-stream.ts'
+import { bedrockConverse } from './bedrock-converse.ts'
+import { cohereChat } from './cohere-chat.ts'
 import { classifyError } from './errors.ts'
 import { gemini } from './gemini.ts'
 import { type Host, hostOf, isLoopback } from './hosts.ts'
@@ -19,7 +22,15 @@ import { parseJson } from './peek.ts'
 import { isEventStream, readEvents } from './stream.ts'
 
 /** The provider APIs we read; the first that matches is taken. */
-const APIS: readonly WireApi[] = [openaiChat, openaiResponses, anthropicMessages, gemini, openaiEmbeddings]
+const APIS: readonly WireApi[] = [
+  openaiChat,
+  openaiResponses,
+  anthropicMessages,
+  gemini,
+  bedrockConverse,
+  cohereChat,
+  openaiEmbeddings,
+]
 
 /** What can be said of a request before it leaves. */
 export type RequestReading = Pick<
@@ -101,7 +112,7 @@ function readResponse(request: RequestReading, api: WireApi, response: ExchangeR
     const error = classifyError(response.status, text === null ? undefined : parseJson(text), text ?? '')
     return { ...request, ...assemble(NOTHING_TOLD), complete: ended, usageMissing: 'error-response', error }
   }
-  const answer = text === null ? null : parseAnswer(headerOf(response.headers, 'content-type'), text)
+  const answer = text === null ? null : parseAnswer(headerOf(response.headers, 'content-type'), text, response.body)
   if (answer === null) {
     return { ...request, ...assemble(NOTHING_TOLD), usageMissing: ended ? 'unreadable' : 'incomplete', error: null }
   }
@@ -140,7 +151,10 @@ function assemble(told: Told): Omit<WireReading, keyof RequestReading | 'usageMi
   }
 }
 
-function parseAnswer(contentType: string | null, text: string): Answer | null {
+function parseAnswer(contentType: string | null, text: string, body: Body): Answer | null {
+  if (contentType !== null && /^\s*application\/vnd\.amazon\.eventstream\b/i.test(contentType)) {
+    return { kind: 'events', events: readAwsEvents(bodyBytes(body)) }
+  }
   if (isEventStream(contentType, text)) return { kind: 'events', events: readEvents(text) }
   const value = parseJson(text)
   return value === undefined ? null : { kind: 'json', value }
@@ -153,4 +167,9 @@ function headerOf(headers: HeaderList, name: string): string | null {
 function bodyText(body: Body): string | null {
   if (body === null) return null
   return 'text' in body ? body.text : Buffer.from(body.base64, 'base64').toString('utf8')
+}
+
+function bodyBytes(body: Body): Buffer {
+  if (body === null) return Buffer.alloc(0)
+  return 'text' in body ? Buffer.from(body.text) : Buffer.from(body.base64, 'base64')
 }

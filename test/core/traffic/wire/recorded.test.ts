@@ -8,6 +8,8 @@ const READ = new Set([
   'openai-embeddings',
   'anthropic-messages',
   'gemini-generate-content',
+  'bedrock-converse',
+  'cohere-chat',
 ])
 
 if (!hasRecordedTraffic) console.warn(`skipped: no recorded traffic at ${recordedFolder}`)
@@ -39,7 +41,8 @@ describe.skipIf(!hasRecordedTraffic)('recorded traffic', () => {
   })
 
   it('has no call of a read API that goes unrecognised', () => {
-    const known = /\/(?:chat\/completions|responses|embeddings|messages)$|:(?:stream)?[gG]enerateContent$/
+    const known =
+      /\/(?:chat\/completions|responses|embeddings|messages|v2\/chat|converse|converse-stream)$|:(?:stream)?[gG]enerateContent$/
     const missed = [...recordedTraffic()]
       .filter(
         ({ exchange }) => known.test(new URL(exchange.request.url).pathname) && exchange.request.method === 'POST',
