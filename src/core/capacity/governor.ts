@@ -16,12 +16,10 @@ export type {
   Governor,
   GovernorEffect,
   GovernorEvent,
-  GovernorSnapshot,
   LeaseRequest,
-  PermitRequest,
 } from './events.ts'
 export { InvalidEventError } from './events.ts'
-export type { CapacityOptions, LaneLimit } from './options.ts'
+export type { CapacityOptions } from './options.ts'
 
 /**
  * @param clock milliseconds; read once per `send`
