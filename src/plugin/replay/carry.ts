@@ -1,3 +1,4 @@
+import { hostOf } from '../../core/traffic/wire/hosts.ts'
 import { readRequest } from '../../core/traffic/wire/read.ts'
 import type { Answer } from './call.ts'
 import { exchangeOf, NO_BODY, responseOf } from './exchange.ts'
@@ -5,7 +6,7 @@ import { errorOf, faultOf } from './fault.ts'
 import { placeholdersIn } from './keys.ts'
 import type { RecorderParts } from './parts.ts'
 import type { CellCall } from './recorder.ts'
-import { refusal } from './refusal.ts'
+import { refusal, refuseLate } from './refusal.ts'
 import { type CapturedBody, tee } from './stream.ts'
 import type { UpstreamResponse } from './upstream.ts'
 import { linkedController, orAborted } from './wait.ts'
@@ -19,7 +20,7 @@ export async function carry(cellCall: CellCall, parts: RecorderParts): Promise<A
     for (const name of missing) cell.missingKey(name)
     return refusal(call.url, 'missing_key', missingKeyMessage(method, url, missing))
   }
-  const lane = readRequest(request)?.lane ?? null
+  const lane = laneOf(call.url, request)
   const controller = linkedController([call.signal, cell.options.signal, cell.endSignal])
   const { signal } = controller
   const ended = cell.begin({ role, method, url })
@@ -34,6 +35,11 @@ export async function carry(cellCall: CellCall, parts: RecorderParts): Promise<A
     await orAborted(cell.admit(lane), signal)
     if (lane !== null) giveBack = await cell.permit(lane, signal)
     signal.throwIfAborted()
+    // It waited, and its cell did not wait for it.
+    if (cell.closed) {
+      over()
+      return refuseLate(call, cell, role, parts)
+    }
   } catch (error) {
     over()
     if (signal.aborted) return { kind: 'fault', error: abortError(signal.reason) }
@@ -81,6 +87,14 @@ export async function carry(cellCall: CellCall, parts: RecorderParts): Promise<A
     headers,
     body: body === null ? null : tee(body, { clock: parts.clock, signal, abort: () => controller.abort(), onEnd }),
   }
+}
+
+/** The lane a request is paced in: a known provider's, or of an API that a local or gateway host speaks. */
+function laneOf(url: string, request: CellCall['request']): string | null {
+  const read = readRequest(request)
+  if (read !== null) return read.lane
+  const host = hostOf(new URL(url))
+  return host === null ? null : `${host.provider}/unknown`
 }
 
 /** Which variables to set, for the client and the report. */

@@ -168,6 +168,8 @@ function callOf(request: Request, client: 'fetch' | 'http', shared: boolean): Ca
     redirect: raw === undefined ? request.redirect : 'manual',
     signal: raw === undefined ? request.signal : closedSignal(raw),
     body: async () => {
+      // Who waits for this word sends no body before it. Not at once: the parser that reads the request calls us.
+      if (request.headers.get('expect') === '100-continue') process.nextTick(() => raw?.emit('continue'))
       if (request.body !== null) return new Uint8Array(await (shared ? request.clone() : request).arrayBuffer())
       // The platform's Request has no body for GET; node:http may send one.
       const announced = request.headers.has('content-length') || request.headers.has('transfer-encoding')

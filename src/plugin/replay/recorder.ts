@@ -7,7 +7,7 @@ import { carry } from './carry.ts'
 import type { Cell, Turn } from './cell.ts'
 import { answerWithMock } from './mock.ts'
 import type { RecorderParts } from './parts.ts'
-import { refusal } from './refusal.ts'
+import { refusal, refuseLate } from './refusal.ts'
 import { replay } from './replay.ts'
 
 /** A call of a cell whose body was read, and what it is called in recordings. */
@@ -72,23 +72,14 @@ export function passage(call: Call, cell: Cell, role: CallRole, parts: RecorderP
 }
 
 /** The answer to a call that may not be made at all, whatever its body says. */
-function bar(call: Call, cell: Cell, role: CallRole, { redactor, clock }: RecorderParts): Answer | null {
+function bar(call: Call, cell: Cell, role: CallRole, parts: RecorderParts): Answer | null {
   const over = cell.closed || cell.options.signal.aborted
   const strange = role === 'subject' && cell.routes !== null && !cell.routes.allows(new URL(call.url))
   if (!over && !strange) return null
+  if (over) return refuseLate(call, cell, role, parts)
+  const { redactor, clock } = parts
   const { method } = call
   const { url } = redactor.url(call.url)
-  if (over) {
-    cell.refuseLate({ role, method, url })
-    const [code, when] = cell.closed
-      ? (['late_call', 'after its cell had settled'] as const)
-      : (['after_deadline', 'after the deadline of its cell'] as const)
-    return refusal(
-      call.url,
-      code,
-      `vitest-campaign: ${method} ${url} was called ${when} and was not sent. Await every call inside run and scorers, and hand ctx.signal to them.`,
-    )
-  }
   const { origin } = new URL(call.url)
   const message = `vitest-campaign: ${method} ${url} was not sent: \`routes\` does not list ${origin}. Add the origin, or keep the subject from calling it.`
   const { request, redactions } = redactor.request({ method, url: call.url, headers: call.headers, body: null })

@@ -1,4 +1,7 @@
-import type { AnsweredResponse } from './call.ts'
+import type { CallRole } from '../../core/traffic/exchange.ts'
+import type { AnsweredResponse, Call } from './call.ts'
+import type { Cell } from './cell.ts'
+import type { RecorderParts } from './parts.ts'
 
 /** Why a call is answered by us instead of a provider. */
 export type RefusalCode =
@@ -31,6 +34,21 @@ export function refusal(url: string, code: RefusalCode, message: string): Answer
     ],
     body: bodyOf(Buffer.from(text)),
   }
+}
+
+/** Refuses a call that comes when its cell is over, and remembers it for the cell's checks. */
+export function refuseLate(call: Call, cell: Cell, role: CallRole, { redactor }: RecorderParts): AnsweredResponse {
+  const { method } = call
+  const { url } = redactor.url(call.url)
+  cell.refuseLate({ role, method, url })
+  const [code, when] = cell.closed
+    ? (['late_call', 'after its cell had settled'] as const)
+    : (['after_deadline', 'after the deadline of its cell'] as const)
+  return refusal(
+    call.url,
+    code,
+    `vitest-campaign: ${method} ${url} was called ${when} and was not sent. Await every call inside run and scorers, and hand ctx.signal to them.`,
+  )
 }
 
 function bodyOf(bytes: Uint8Array): ReadableStream<Uint8Array> {

@@ -1,9 +1,13 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import axios from 'axios'
 import { HttpResponse, http, passthrough } from 'msw'
 import { setupServer } from 'msw/node'
 import OpenAI from 'openai'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { completion, project, serve } from './harness.ts'
 
 const chat = (model = 'm') => ({ method: 'POST', body: JSON.stringify({ model, messages: [] }) })
@@ -161,6 +165,29 @@ test('after close and after the deadline nothing is sent, and the tries are told
   expect(calls).toBe(0)
 })
 
+test('a call that still waits for its permit when the cell is closed is not sent', async () => {
+  let calls = 0
+  const { url } = await serve((_, response) => {
+    calls++
+    response.end()
+  })
+  const grants: (() => void)[] = []
+  const { start } = project()
+  const run = start('live', {
+    port: { permit: () => new Promise((resolve) => grants.push(() => resolve({ permitId: 1, waitedMs: 0 }))) },
+  })
+  const cell = await run.open()
+  const answer = run.traffic.run(cell, 'subject', () => fetch(`${url}/v1/chat/completions`, chat()))
+  while (grants.length === 0) await sleep(1)
+  const closing = cell.close(1000)
+  grants[0]?.()
+  expect((await answer).status).toBe(424)
+  await closing
+  expect(cell.late()).toHaveLength(1)
+  expect(run.log.done).toEqual([1])
+  expect(calls).toBe(0)
+})
+
 test('the deadline aborts calls in flight', async () => {
   let arrived: () => void = () => {}
   const { url } = await serve(() => arrived())
@@ -173,6 +200,74 @@ test('the deadline aborts calls in flight', async () => {
   })
   expect(value).toBe('AbortError')
   expect(result.exchanges[0]?.outcome).toMatchObject({ kind: 'fault', phase: 'aborted' })
+})
+
+test('a raw capture that cannot be written fails the cell, and names the file', async () => {
+  const { url } = await serve((_, response) => response.end())
+  const { start, root } = project()
+  writeFileSync(join(root, 'file'), '')
+  const run = start('live', { runDir: join(root, 'file') })
+  await expect(run.cell(async () => (await fetch(url)).text())).rejects.toThrow(
+    /raw capture .*c0ffee.*could not be written/,
+  )
+})
+
+test('a secret that redaction did not reach keeps the recording from being written', async () => {
+  const { url } = await serve((_, response) => response.end())
+  const { start, root } = project()
+  const run = start('record')
+  const cell = await run.open({
+    coordinates: { campaignId: 'c', variantId: 'v', scenarioId: 'sk-ant-0123456789abcdef', seed: 0 },
+  })
+  await run.traffic.run(cell, 'subject', () => fetch(url).then((r) => r.text()))
+  await cell.close(100)
+  expect(await cell.save()).toEqual(['anthropic-key'])
+  expect(existsSync(join(root, '__recordings__'))).toBe(false)
+})
+
+test('fake timers of a test do not stop the traffic', async () => {
+  const { url } = await serve(async (_, response) => {
+    for (const chunk of ['a', 'b', 'c']) response.write(chunk)
+    response.end()
+  })
+  const { start } = project()
+  const first = start('record')
+  await first.cell(async () => (await fetch(url)).text(), { save: true })
+  first.end()
+  const run = start('replay')
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const { value } = await run.cell(async (cell) => [await (await fetch(url)).text(), (await cell.fetch(url)).status])
+  expect(value).toEqual(['abc', 424])
+})
+
+test('what a settled cell captured is let go', async () => {
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as () => void
+  const body = 'x'.repeat(64 * 1024)
+  const { url } = await serve((_, response) => response.end(body))
+  const { start } = project()
+  const run = start('record')
+  const used = async () => {
+    await sleep(1)
+    gc()
+    const { heapUsed, external } = process.memoryUsage()
+    return heapUsed + external
+  }
+  const cells = (n: number) =>
+    Promise.all(
+      Array.from({ length: n }, async (_, seed) => {
+        await run.cell(async () => (await fetch(url)).text(), {
+          save: true,
+          coordinates: { campaignId: 'c', variantId: 'v', scenarioId: 's', seed },
+        })
+      }),
+    )
+  await cells(20)
+  await cells(20)
+  const before = await used()
+  for (let batch = 0; batch < 5; batch++) await cells(20)
+  expect((await used()) - before).toBeLessThan(30 * body.length)
 })
 
 test('a placeholder key does not go live, and the variable is named', async () => {

@@ -148,5 +148,11 @@ test('bodies of GET requests over node:http are seen', async () => {
   await new Promise((resolve) =>
     http.request('http://a.invalid/', { method: 'POST' }, (r) => r.resume().on('end', resolve)).end('post'),
   )
-  expect(seen).toEqual([null, 'body', 'post'])
+  await new Promise((resolve) => {
+    const patient = http.request('http://a.invalid/', { method: 'PUT', headers: { expect: '100-continue' } }, (r) =>
+      r.resume().on('end', resolve),
+    )
+    patient.once('continue', () => patient.end('continued')).flushHeaders()
+  })
+  expect(seen).toEqual([null, 'body', 'post', 'continued'])
 })

@@ -145,6 +145,38 @@ test('two set-cookie headers and repeated ones survive, in order', async () => {
   ])
 })
 
+test('responses without a body have none, live and replayed', async () => {
+  const { url } = await serve((request, response) => {
+    const status = Number(request.url?.slice(1))
+    if (request.method === 'HEAD') response.setHeader('content-length', 7)
+    response.writeHead(status).end()
+  })
+  const { start } = project()
+  for (const policy of ['record', 'replay'] as const) {
+    const run = start(policy)
+    const { value } = await run.cell(
+      async (cell) => {
+        const seen: unknown[] = []
+        for (const client of [fetch, cell.fetch]) {
+          for (const status of [204, 304]) seen.push([status, (await client(`${url}/${status}`)).body])
+          const head = await client(`${url}/200`, { method: 'HEAD' })
+          seen.push([head.headers.get('content-length'), await head.text()])
+        }
+        seen.push((await axios.head(`${url}/200`)).headers['content-length'], (await axios.get(`${url}/204`)).status)
+        return seen
+      },
+      { save: true },
+    )
+    const once = [
+      [204, null],
+      [304, null],
+      ['7', ''],
+    ]
+    expect(value).toEqual([...once, ...once, '7', 204])
+    run.end()
+  }
+})
+
 test('identical calls are answered in their order, each entry once', async () => {
   let calls = 0
   const { url } = await serve((_, response) => {
