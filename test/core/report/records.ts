@@ -1,7 +1,8 @@
 import { cellIdOf, type Digest, digestOf } from '../../../src/core/campaign/identity.ts'
 import type { CampaignPlan, PlannedGate, PlannedScenario, PlannedScorer } from '../../../src/core/campaign/plan.ts'
 import { RUN_RECORD_SCHEMA, type RunRecord } from '../../../src/core/record/record.ts'
-import type { Reason, ReportInput } from '../../../src/core/report/report.ts'
+import { buildReport } from '../../../src/core/report/build.ts'
+import type { CampaignReport, Reason, ReportInput } from '../../../src/core/report/report.ts'
 
 /** What a test says about a plan; everything else has a value that a small real campaign would have. */
 export interface PlanParts {
@@ -188,3 +189,17 @@ export function inputOf(
 ): ReportInput {
   return { plan, fingerprint: fingerprintOf(plan), records, problems }
 }
+
+/** The report of a small campaign in one call. */
+export function reportOf(
+  parts: PlanParts,
+  of: Parameters<typeof recordsOf>[1],
+  problems: readonly Reason[] = [],
+): CampaignReport {
+  const plan = planOf(parts)
+  return buildReport(inputOf(plan, recordsOf(plan, of), problems))
+}
+
+export const isCandidate = ({ variant }: Coordinates): boolean => variant === 'concise'
+
+export const warningCodes = ({ warnings }: CampaignReport): string[] => warnings.map(({ code }) => code)
