@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'test/.scratch/**', 'test/fixtures/**'],
+    // Fixture projects import the built package.
+    globalSetup: ['test/harness/build.ts'],
     // Whole Vitest runs on fixture projects are among the tests, on machines that are busy with others.
     testTimeout: 120_000,
   },

@@ -1,12 +1,16 @@
-import type { CampaignPlan, Selection } from '../core/campaign/plan.ts'
 import type { Json } from '../core/campaign/canonical-json.ts'
+import type { CampaignPlan, Selection } from '../core/campaign/plan.ts'
 import type { RunRecord } from '../core/record/record.ts'
 import type { StatusReason } from '../core/record/status.ts'
 
 /** What a worker's file holds, sent after collection: modes (only, skip, -t) are final then. */
 export interface FilePlan {
   readonly file: string
-  readonly campaigns: readonly { readonly plan: CampaignPlan; readonly selection: Selection; readonly skipped: boolean }[]
+  readonly campaigns: readonly {
+    readonly plan: CampaignPlan
+    readonly selection: Selection
+    readonly skipped: boolean
+  }[]
 }
 
 /** Facts of the run that stand in every record. */
@@ -17,9 +21,12 @@ export interface RunFacts {
 
 export interface PlanReply {
   readonly run: RunFacts
-  readonly fingerprints: { readonly [campaignId: string]: string }
-  /** Set when a campaign must not run (id used twice in the project): the message to fail its file with. */
-  readonly refused: { readonly [campaignId: string]: string }
+  /** One per campaign of the file, in its order: one id may stand twice in a file, and the second is refused. */
+  readonly campaigns: readonly (
+    | { readonly fingerprint: string; readonly refused: null }
+    /** Why the campaign must not run (its id is taken): the message of its gate. */
+    | { readonly fingerprint: null; readonly refused: string }
+  )[]
 }
 
 export type LeaseReply =

@@ -12,7 +12,9 @@ export const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 const FIXTURES = join(REPOSITORY, 'test/fixtures')
 /** Inside the repository, so that `vitest-campaign` resolves to it. */
 const SCRATCH = process.env.VITEST_CAMPAIGN_TEST_SCRATCH ?? join(REPOSITORY, 'test/.scratch')
-const VITEST = process.env.VITEST_CAMPAIGN_TEST_VITEST ?? join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
+const VITEST =
+  process.env.VITEST_CAMPAIGN_TEST_VITEST ??
+  join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
 const NODE = process.env.VITEST_CAMPAIGN_TEST_NODE ?? process.execPath
 
 export interface VitestResult {
@@ -39,10 +41,15 @@ export interface VitestRun {
 }
 
 /** Starts Vitest on a project as a user would. `CI` is unset unless given: tests must not depend on where they run. */
-export function startVitest(root: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): VitestRun {
+export function startVitest(
+  root: string,
+  args: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+  command: 'run' | 'list' = 'run',
+): VitestRun {
   const { CI: _ci, GITHUB_ACTIONS: _gha, VITEST: _vitest, NODE_OPTIONS: _options, ...inherited } = process.env
   for (const name of Object.keys(inherited)) if (/^(VITEST_|EVALS_|TINYPOOL)/.test(name)) delete inherited[name]
-  const child = spawn(NODE, [VITEST, 'run', '--root', root, ...args], {
+  const child = spawn(NODE, [VITEST, command, '--root', root, ...args], {
     env: { ...inherited, NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -61,7 +68,11 @@ export function startVitest(root: string, args: readonly string[] = [], env: Nod
   return { child, printed, done }
 }
 
-export function runVitest(root: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<VitestResult> {
+export function runVitest(
+  root: string,
+  args: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<VitestResult> {
   return startVitest(root, args, env).done
 }
 

@@ -19,7 +19,7 @@ export function createCampaignPool(runs: ProjectRuns): PoolRunnerInitializer {
           const run = method === 'collect' ? null : await runs.current()
           return { run, settings: runs.settings(run, placeholders) }
         },
-        onControl: (server, open) => runs.track(server, open),
+        onThread: (worker, open) => runs.track(worker, open),
       })
     },
   }

@@ -1,9 +1,9 @@
 import { cellsOf } from '../../core/campaign/cells.ts'
 import { fingerprintOf } from '../../core/campaign/fingerprint.ts'
+import type { Digest } from '../../core/campaign/identity.ts'
 import type { CampaignPlan, PlannedCell, Selection } from '../../core/campaign/plan.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { Reason } from '../../core/report/report.ts'
-import type { Digest } from '../../core/campaign/identity.ts'
 
 /** What the main process knows of one campaign of the run. */
 export class CampaignState {
@@ -17,6 +17,8 @@ export class CampaignState {
   /** Cells this run executes; null: all. */
   readonly selected: ReadonlySet<string> | null
   readonly records = new Map<string, RunRecord>()
+  /** Records on their way into the journal. */
+  readonly settling = new Map<string, Promise<void>>()
   readonly problems: Reason[] = []
   readonly attempts = new Map<string, number>()
   /** Leases granted and not settled: cellId → leaseId. */
@@ -41,7 +43,7 @@ export class CampaignState {
     if (this.skipped) return
     for (const cell of this.cells.values()) {
       if (this.selected !== null && !this.selected.has(cell.cellId)) continue
-      if (!this.records.has(cell.cellId)) yield cell
+      if (!this.records.has(cell.cellId) && !this.settling.has(cell.cellId)) yield cell
     }
   }
 

@@ -12,12 +12,22 @@ export interface CampaignWorkerOptions {
   /** Opens the run (null when only collecting) and says how the thread is to be started. */
   open(): Promise<{ readonly run: Run | null; readonly settings: WorkerSettings }>
   readonly workerId: number
-  onControl(server: ControlServer, open: boolean): void
+  /** The thread was started, or is over. */
+  onThread(worker: CampaignWorker, open: boolean): void
 }
+
+/** How long the error of a thread may come after the close of its port. */
+const LAST_WORDS_MS = 500
 
 type State =
   | { readonly at: 'idle' }
-  | { readonly at: 'running'; readonly port: MessagePort; readonly thread: AbortController; readonly control: ControlServer | null; readonly run: Run | null }
+  | {
+      readonly at: 'running'
+      readonly port: MessagePort
+      readonly thread: AbortController
+      readonly control: ControlServer | null
+      readonly run: Run | null
+    }
   | { readonly at: 'stopping' }
   | { readonly at: 'dead' }
 
@@ -57,8 +67,8 @@ export class CampaignWorker implements PoolWorker {
     const control = run === null ? null : new MessageChannel()
     const thread = new AbortController()
     const server = control === null || run === null ? null : serveControl(control.port1, run, this.#options.workerId)
-    if (server !== null) this.#options.onControl(server, true)
     this.#state = { at: 'running', port: vitest.port1, thread, control: server, run }
+    this.#options.onThread(this, true)
     vitest.port1.on('message', (message) => this.#events.emit('message', message))
     // The port closes when its thread ends, however it ends; Tinypool's promise does not settle on a plain exit.
     vitest.port1.on('close', () => void this.#onPortClosed())
@@ -68,6 +78,22 @@ export class CampaignWorker implements PoolWorker {
         if (!thread.signal.aborted) this.#lastError = error
       })
       .finally(() => vitest.port1.close())
+  }
+
+  /** Aborts the signals of the cells in flight. */
+  abortCells(reason: string): void {
+    if (this.#state.at === 'running') this.#state.control?.worker.abort.asEvent('all', reason).catch(() => {})
+  }
+
+  /** Ends the thread of cells that do not answer any more: a synchronous loop ends no other way. */
+  kill(why: string): void {
+    if (this.#state.at !== 'running') return
+    this.#lastError = new Error(why)
+    this.#state.thread.abort()
+  }
+
+  get inFlight(): number {
+    return this.#state.at === 'running' ? (this.#state.run?.inFlight(this.#options.workerId) ?? 0) : 0
   }
 
   async stop(): Promise<void> {
@@ -84,23 +110,29 @@ export class CampaignWorker implements PoolWorker {
     if (this.#state.at !== 'running') return
     const { run, control } = this.#state
     this.#state = { at: 'dead' }
-    // One turn later the thread's own error, if it had one, has arrived.
-    await new Promise((resolve) => setImmediate(resolve))
-    const why = this.#lastError === null ? 'the worker thread ended without an error' : describe(this.#lastError)
+    // The thread's own error, if it had one, arrives after its port has closed; a plain exit never settles the task.
+    await Promise.race([this.#ended, new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS))])
+    const why = this.#lastError === null ? 'its thread ended without an error' : describe(this.#lastError)
     this.#close(control)
     try {
       const lost = run === null ? [] : await run.workerLost(this.#options.workerId, why)
-      // A plain Error: Vitest's printing of Tinypool's own error classes fails on some of them.
-      this.#events.emit('error', new Error(lostMessage(why, lost)))
+      this.#emitError(lostMessage(why, lost))
     } catch (error) {
-      this.#events.emit('error', new Error(`${why}; and its cells could not be journalled: ${describe(error)}`))
+      this.#emitError(`A campaign worker was lost: ${why}; and its cells could not be journalled: ${describe(error)}`)
     }
   }
 
+  #emitError(message: string): void {
+    // A plain Error: Vitest's printing of Tinypool's own error classes fails on some of them. Without a stack, and not
+    // out of a function of ours: where in this package it was noticed helps nobody.
+    const error = new Error(message)
+    error.stack = `Error: ${message}`
+    setImmediate(this.#events.emit.bind(this.#events, 'error', error))
+  }
+
   #close(control: ControlServer | null): void {
-    if (control === null) return
-    this.#options.onControl(control, false)
-    control.close()
+    this.#options.onThread(this, false)
+    control?.close()
   }
 }
 
@@ -112,9 +144,6 @@ function lostMessage(why: string, lost: readonly string[]): string {
   if (lost.length === 0) return `A campaign worker was lost: ${why}`
   const shown = lost.slice(0, 5).map((cell) => `  ${cell}`)
   const more = lost.length > shown.length ? [`  … and ${lost.length - shown.length} more`] : []
-  return [
-    `A campaign worker was lost: ${why}. ${lost.length} cells end as infra_error (worker-lost):`,
-    ...shown,
-    ...more,
-  ].join('\n')
+  const cells = lost.length === 1 ? '1 cell ends' : `${lost.length} cells end`
+  return [`A campaign worker was lost: ${why}. ${cells} as infra_error (worker-lost):`, ...shown, ...more].join('\n')
 }

@@ -59,7 +59,11 @@ export function viteModules(project: TestProject): ModuleSource {
     async filesOf(evalFile) {
       const files = new Set<string>()
       const seen = new Set<unknown>()
-      const visit = async (module: { file: string | null; url: string; importedModules: Set<never> }): Promise<void> => {
+      const visit = async (module: {
+        file: string | null
+        url: string
+        importedModules: Set<never>
+      }): Promise<void> => {
         if (seen.has(module)) return
         seen.add(module)
         if (!isProjectFile(module.file)) return

@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module'
 import { loadEnv } from 'vite'
 import type { TestProject } from 'vitest/node'
+import { PLACEHOLDER_KEY } from '../../core/traffic/redact.ts'
 import type { WorkerSettings } from '../control.ts'
 import type { ResolvedOptions } from '../options.ts'
-import { PLACEHOLDER_KEY } from '../../core/traffic/redact.ts'
 import { placeholderKeys } from '../replay/keys.ts'
+import type { CampaignWorker } from './campaign-worker.ts'
 import { viteModules } from './code-digest.ts'
-import type { ControlServer } from './control-server.ts'
 import { createHost, type Host } from './host.ts'
 import { type Policy, trafficPolicy } from './policy.ts'
 import { Run } from './run.ts'
@@ -19,7 +19,7 @@ export class ProjectRuns {
   readonly options: ResolvedOptions
   #host: Host | null = null
   #run: Promise<Run> | null = null
-  readonly #controls = new Set<ControlServer>()
+  readonly #workers = new Set<CampaignWorker>()
   /** Vitest exits 0 without a summary when a lost worker was the last thing alive. */
   #alive: NodeJS.Timeout | null = null
   readonly #onOpen: (run: Run) => void
@@ -52,7 +52,8 @@ export class ProjectRuns {
       mode: this.options.mode,
       envMode: process.env.EVALS_MODE,
       snapshots: this.project.config.snapshotOptions.updateSnapshot,
-      named: config.project.length > 0 || (vitest as { filenamePattern?: readonly string[] }).filenamePattern !== undefined,
+      named:
+        config.project.length > 0 || (vitest as { filenamePattern?: readonly string[] }).filenamePattern !== undefined,
       ui: config.ui === true,
     })
   }
@@ -83,14 +84,19 @@ export class ProjectRuns {
     }
   }
 
-  track(control: ControlServer, open: boolean): void {
-    if (open) this.#controls.add(control)
-    else this.#controls.delete(control)
+  track(worker: CampaignWorker, open: boolean): void {
+    if (open) this.#workers.add(worker)
+    else this.#workers.delete(worker)
   }
 
   /** Aborts every cell in flight. */
   abortAll(reason: string): void {
-    for (const control of this.#controls) control.worker.abort.asEvent('all', reason).catch(() => {})
+    for (const worker of this.#workers) worker.abortCells(reason)
+  }
+
+  /** Ends the threads that still have cells in flight. */
+  killAll(why: string): void {
+    for (const worker of this.#workers) if (worker.inFlight > 0) worker.kill(why)
   }
 
   /** The run is over: the next worker opens a new one. */

@@ -22,9 +22,11 @@ export async function createRunFolder(root: string, now: Date): Promise<RunFolde
   await mkdir(join(dir, 'raw'), { recursive: true, mode: 0o700 })
   await mkdir(join(dir, 'reports'), { mode: 0o700 })
   // Written once: a user who wants run folders in the repository edits it.
-  await writeFile(join(evals, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
+  await writeFile(join(evals, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    },
+  )
   await writeAtomic(join(evals, 'latest'), `${runId}\n`)
   return {
     runId,

@@ -80,10 +80,18 @@ export class VitestRuns implements RunSource {
       const reports = await run.finish(interrupted === 'interrupted')
       notes.push(...run.problems, ...campaignNotes(run))
       if (run.failure !== null) {
-        notes.push(`the run's journal could not be written: ${run.failure.message}. Records acknowledged before are safe in ${run.folder.dir}`)
+        notes.push(
+          `the run's journal could not be written: ${run.failure.message}. Records acknowledged before are safe in ${run.folder.dir}`,
+        )
       }
       red ||= run.failure !== null || run.draining !== null || reports.some((report) => report.verdict.red)
-      finished.push({ project: runs.project.name, runDir: run.folder.dir, policy: run.context.policy, reports, reportPath: (id, ext) => run.folder.report(id, ext) })
+      finished.push({
+        project: runs.project.name,
+        runDir: run.folder.dir,
+        policy: run.context.policy,
+        reports,
+        reportPath: (id, ext) => run.folder.report(id, ext),
+      })
       runs.ended()
     }
     for (const module of input.modules) {
@@ -91,6 +99,7 @@ export class VitestRuns implements RunSource {
       red = true
       notes.push(`${module.file} did not load: its campaigns are not in this run, and the run is red`)
     }
+    if (input.modules.length === 0) notes.push(...this.#projects.map((runs) => noFiles(runs.project)))
     this.#open.length = 0
     return { runs: finished, red, notes }
   }
@@ -105,10 +114,20 @@ export class VitestRuns implements RunSource {
   }
 }
 
+/** Vitest says which patterns it tried; what to do about it is ours to say. */
+function noFiles({ name, config }: ProjectRuns['project']): string {
+  const include = config.include.map((pattern) => JSON.stringify(pattern)).join(', ')
+  return (
+    `project ${JSON.stringify(name)} found no eval file: nothing below ${config.dir ?? config.root} matches ${include}. ` +
+    `Name the files *.eval.ts, or set \`test: { include: [\u2026] }\` in evals()`
+  )
+}
+
 function* campaignNotes(run: Run): Generator<string> {
   for (const state of run.campaigns.values()) {
     if (state.skipped) yield `campaign ${state.plan.campaignId}: skipped (.skip or another campaign's .only)`
     else if (state.partial !== null) yield `campaign ${state.plan.campaignId}: ${state.partial}`
-    else if (run.draining !== null) yield `campaign ${state.plan.campaignId}: drained (${run.draining}); ${state.records.size} cells have a record`
+    else if (run.draining !== null)
+      yield `campaign ${state.plan.campaignId}: drained (${run.draining}); ${state.records.size} cells have a record`
   }
 }

@@ -1,17 +1,18 @@
 import type { Json } from '../../core/campaign/canonical-json.ts'
 import type { Digest } from '../../core/campaign/identity.ts'
-import type { PlannedCell } from '../../core/campaign/plan.ts'
+import type { CampaignPlan, PlannedCell } from '../../core/campaign/plan.ts'
 import { createGovernor } from '../../core/capacity/governor.ts'
 import { type Appender, createAppender } from '../../core/journal/append.ts'
 import { neverRan } from '../../core/record/build.ts'
-import type { CampaignReport } from '../../core/report/report.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { StatusReason } from '../../core/record/status.ts'
+import type { CampaignReport } from '../../core/report/report.ts'
 import type { FilePlan, LeaseReply, PlanReply, RunFacts, VerdictReply } from '../control.ts'
 import type { ResolvedOptions } from '../options.ts'
-import { writeAtomic } from './atomic-file.ts'
 import { Admission } from './admission.ts'
+import { writeAtomic } from './atomic-file.ts'
 import { CampaignState } from './campaign-state.ts'
+import type { ModuleSource } from './code-digest.ts'
 import { codeDigest } from './code-digest.ts'
 import { readCommit } from './commit.ts'
 import { openJournalFile } from './journal-file.ts'
@@ -19,7 +20,6 @@ import type { Policy } from './policy.ts'
 import { createRunFolder, type RunFolder } from './run-folder.ts'
 import { Tally } from './tally.ts'
 import { Verdicts } from './verdicts.ts'
-import type { ModuleSource } from './code-digest.ts'
 
 export interface RunContext {
   readonly root: string
@@ -38,6 +38,8 @@ export class Run {
   readonly admission: Admission
   readonly tally = new Tally()
   readonly #journal: Appender
+  /** Campaign ids and who took them. */
+  readonly #claims = new Map<string, CampaignPlan>()
   readonly #campaigns = new Map<string, CampaignState>()
   readonly #cellCampaign = new Map<string, CampaignState>()
   readonly #verdicts: Verdicts
@@ -47,13 +49,7 @@ export class Run {
   #draining: StatusReason | null = null
   #failure: Error | null = null
 
-  private constructor(
-    context: RunContext,
-    folder: RunFolder,
-    facts: RunFacts,
-    journal: Appender,
-    startedAt: Date,
-  ) {
+  private constructor(context: RunContext, folder: RunFolder, facts: RunFacts, journal: Appender, startedAt: Date) {
     this.#startedAt = startedAt
     this.context = context
     this.folder = folder
@@ -101,24 +97,25 @@ export class Run {
   }
 
   async plan(filePlan: FilePlan, workerId: number): Promise<PlanReply> {
-    const refused: Record<string, string> = {}
-    const fingerprints: Record<string, string> = {}
+    const campaigns: PlanReply['campaigns'][number][] = []
     for (const { plan, selection, skipped } of filePlan.campaigns) {
-      const other = this.#campaigns.get(plan.campaignId)
+      const other = this.#claims.get(plan.campaignId)
       if (other !== undefined) {
-        refused[plan.campaignId] = `campaign ${JSON.stringify(plan.campaignId)} is declared twice: in ${other.plan.file}:${other.plan.line ?? '?'} and in ${plan.file}:${plan.line ?? '?'}. Campaign ids are unique in a project; rename one`
-        other.problems.push({ code: 'campaign_twice', text: refused[plan.campaignId] ?? '' })
+        campaigns.push({ fingerprint: null, refused: twice(other, plan) })
+        this.problem(null, 'campaign_twice', twice(other, plan))
         continue
       }
+      // Claimed before anything is awaited: another file's plan may arrive meanwhile.
+      this.#claims.set(plan.campaignId, plan)
       const code: Digest = await codeDigest(this.context.modules, plan.file, plan.digestFiles)
       const state = new CampaignState(plan, code, selection, skipped, workerId)
       this.#campaigns.set(plan.campaignId, state)
       for (const cellId of state.cells.keys()) this.#cellCampaign.set(cellId, state)
-      fingerprints[plan.campaignId] = state.fingerprint
+      campaigns.push({ fingerprint: state.fingerprint, refused: null })
       this.tally.planned += state.plannedHere
       this.#journal.appendLazy({ kind: 'plan', plan, fingerprint: state.fingerprint, selection, skipped })
     }
-    return { run: this.facts, fingerprints, refused }
+    return { run: this.facts, campaigns }
   }
 
   async lease(cellId: string): Promise<LeaseReply> {
@@ -183,14 +180,15 @@ export class Run {
       if (state.workerId !== workerId) continue
       const cells = [...state.missing()]
       if (cells.length === 0) continue
-      state.problems.push({ code: 'worker_lost', text: `${why}; ${cells.length} cells of ${state.plan.file} are lost` })
+      const count = cells.length === 1 ? '1 cell' : `${cells.length} cells`
+      state.problems.push({ code: 'worker_lost', text: `${state.plan.file} lost its worker: ${why}; ${count} cut off` })
       this.admission.forget(cells.map((cell) => cell.cellId))
       for (const cell of cells) {
         state.leases.delete(cell.cellId)
         await this.#settle(
           neverRan(this.#runOf(state), state.plan, cell, {
             status: 'infra_error',
-            reason: 'worker-lost',
+            reason: this.#draining === 'interrupted' ? 'interrupted' : 'worker-lost',
             message: why,
             attempts: state.attempts.get(cell.cellId) ?? 0,
           }),
@@ -211,9 +209,12 @@ export class Run {
     return this.#draining
   }
 
-  inFlight(): number {
+  /** Cells in flight, of one worker or of all. */
+  inFlight(workerId: number | null = null): number {
     let count = 0
-    for (const state of this.#campaigns.values()) count += state.leases.size
+    for (const state of this.#campaigns.values()) {
+      if (workerId === null || state.workerId === workerId) count += state.leases.size
+    }
     return count
   }
 
@@ -236,6 +237,7 @@ export class Run {
   async finish(cut: boolean): Promise<readonly CampaignReport[]> {
     const interrupted = cut || this.#draining !== null
     for (const state of this.#campaigns.values()) {
+      await Promise.allSettled(state.settling.values())
       for (const cell of [...state.missing()]) {
         const reason: StatusReason = interrupted ? 'interrupted' : 'missing'
         await this.#settle(neverRan(this.#runOf(state), state.plan, cell, { status: 'not_run', reason }))
@@ -296,10 +298,22 @@ export class Run {
     return { state, cell }
   }
 
-  async #settle(record: RunRecord): Promise<void> {
+  /** Exactly one record per cell: what arrives second (a killed worker's cell, a late answer) is dropped. */
+  #settle(record: RunRecord): Promise<void> {
     const { state } = this.#cell(record.cellId)
+    if (state.records.has(record.cellId)) return Promise.resolve()
+    const first = state.settling.get(record.cellId)
+    if (first !== undefined) return first
+    // One that fails stays: the run's failure is reported, and the cell is not settled a second time.
+    const settling = this.#journalRecord(state, record)
+    state.settling.set(record.cellId, settling)
+    return settling
+  }
+
+  async #journalRecord(state: CampaignState, record: RunRecord): Promise<void> {
     await this.#durably(this.#journal.append({ kind: 'settled', record }))
     state.records.set(record.cellId, record)
+    state.settling.delete(record.cellId)
     this.tally.add(record)
     const leaseId = state.leases.get(record.cellId)
     if (leaseId !== undefined) {
@@ -325,3 +339,10 @@ export class Run {
   }
 }
 
+function twice(first: CampaignPlan, second: CampaignPlan): string {
+  const place = ({ file, line }: CampaignPlan): string => (line === null ? file : `${file}:${line}`)
+  return (
+    `campaign ${JSON.stringify(first.campaignId)} is declared twice: in ${place(first)}, which runs, and in ` +
+    `${place(second)}, which does not. Campaign ids are unique in a project; rename one`
+  )
+}

@@ -3,6 +3,9 @@ import type { Vitest } from 'vitest/node'
 import type { ProjectRuns } from './project-runs.ts'
 import type { Run } from './run.ts'
 
+/** What aborted cells get to hand in their records. */
+const ANSWER_MS = 3_000
+
 type Signal = 'SIGINT' | 'SIGTERM'
 const SIGNALS: readonly Signal[] = ['SIGINT', 'SIGTERM']
 
@@ -74,7 +77,10 @@ export class Shutdown {
     } else if (!this.#forced) {
       this.#forced = true
       process.stderr.write(`\nvitest-campaign: second ${signal}: aborting the cells in flight now\n`)
-      for (const runs of this.#open.keys()) runs.abortAll(`second ${signal}`)
+      for (const [runs, run] of this.#open) {
+        runs.abortAll(`second ${signal}`)
+        void this.#endThreads(runs, run, signal)
+      }
     }
   }
 
@@ -96,7 +102,14 @@ export class Shutdown {
   async #settleRun(runs: ProjectRuns, run: Run, signal: Signal): Promise<void> {
     if (await run.whenIdle(runs.options.shutdownTimeoutMs)) return
     runs.abortAll(`${signal}, and the cell did not finish within the shutdown timeout`)
-    // The aborted cells journal their records; one that ignores its signal is ended with its thread.
-    await run.whenIdle(runs.options.shutdownTimeoutMs)
+    // The aborted cells journal their records, whether their subjects heed the signal or not.
+    await this.#endThreads(runs, run, signal)
+  }
+
+  /** A thread that does not answer within a moment is in a synchronous loop, and ends only with a kill. */
+  async #endThreads(runs: ProjectRuns, run: Run, signal: Signal): Promise<void> {
+    if (await run.whenIdle(ANSWER_MS)) return
+    runs.killAll(`${signal}, and its cells did not answer for ${ANSWER_MS / 1000} s (a synchronous loop?)`)
+    await run.whenIdle(ANSWER_MS)
   }
 }

@@ -7,7 +7,10 @@ import type { RunFolder } from './run-folder.ts'
 /** The reports of a run, each computed once and again only when records or problems were added since. */
 export class Verdicts {
   readonly #folder: RunFolder
-  readonly #given = new Map<string, { readonly report: CampaignReport; readonly records: number; readonly problems: number }>()
+  readonly #given = new Map<
+    string,
+    { readonly report: CampaignReport; readonly records: number; readonly problems: number }
+  >()
 
   constructor(folder: RunFolder) {
     this.#folder = folder

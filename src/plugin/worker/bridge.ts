@@ -20,6 +20,16 @@ export interface RegisteredCampaign {
   refused: string | null
 }
 
+/** Name of the one test of a campaign whose definition cannot be used. */
+export const BROKEN_TEST = 'definition'
+
+/** A campaign whose definition cannot be used: one failing test, beside the other campaigns of its file. */
+export interface BrokenCampaign {
+  readonly campaignId: string
+  readonly error: Error
+  readonly skip: boolean
+}
+
 export type GrantedLease = Extract<LeaseReply, { granted: true }>
 
 /** What a Vitest test of the file stands for. */
@@ -43,7 +53,9 @@ export interface WorkerBridge {
   /** Null while tests are only collected. */
   readonly control: BirpcReturn<MainFunctions, WorkerFunctions> | null
   readonly traffic: Traffic | null
+  /** In the order declared, like `broken`. */
   readonly campaigns: RegisteredCampaign[]
+  readonly broken: BrokenCampaign[]
   readonly bindings: WeakMap<object, Binding>
   /** Absolute path of the eval file in hand. */
   file: string | null

@@ -15,7 +15,8 @@ import { readExchange } from '../../core/traffic/wire/read.ts'
 import type { CellTraffic, CellTrafficResult } from '../replay/traffic.ts'
 import type { GrantedLease, RegisteredCampaign, WorkerBridge } from './bridge.ts'
 import { Deadline } from './deadline.ts'
-import { scoreOutput, type Scoring } from './score.ts'
+import { withoutOwnFrames } from './frames.ts'
+import { type Scoring, scoreOutput } from './score.ts'
 import { type Notes, subjectContext } from './subject.ts'
 
 /** How long bodies still in flight may take once the cell is over, milliseconds. */
@@ -37,7 +38,9 @@ export async function runCell(
 ): Promise<void> {
   const binding = bridge.bindings.get(context.task)
   if (binding?.kind !== 'cell' || binding.lease === null || registered.planned === null) {
-    throw new Error(`cell ${cellName(cell)} was started without a lease: is another test runner configured for this project?`)
+    throw new Error(
+      `cell ${cellName(cell)} was started without a lease: is another test runner configured for this project?`,
+    )
   }
   const execution = new Execution(bridge, registered, cell, binding.lease, registered.planned)
   const record = await execution.run()
@@ -112,7 +115,7 @@ class Execution {
     if (record.status === 'capture_error' && this.#red === null) {
       this.#red = this.#errorAtSite('CaptureError', captureMessage(record))
     }
-    if (this.#red !== null) throw this.#red
+    if (this.#red !== null) throw withoutOwnFrames(this.#red, this.#registered.site)
     if (record.status === 'infra_error' || record.status === 'judge_error') {
       context.skip(`${record.status}: ${reasonOf(record)}`)
     }
@@ -121,7 +124,8 @@ class Execution {
   async #execute(): Promise<RunRecord> {
     const traffic = await this.#openTraffic()
     const attempt = await this.#runSubject(traffic)
-    const scoring = attempt.kind === 'returned' ? await this.#scoreKept(traffic, attempt.output, attempt.kept) : NO_SCORING
+    const scoring =
+      attempt.kind === 'returned' ? await this.#scoreKept(traffic, attempt.output, attempt.kept) : NO_SCORING
     this.#red ??= scoring.bug
     const closed = traffic === null ? null : await traffic.close(CLOSE_GRACE_MS)
     const calls = callsOf(closed)
@@ -289,7 +293,9 @@ class Execution {
 
 /** Only such a cell updates its recording. */
 function isClean(record: RunRecord, red: unknown): boolean {
-  return red === null && (record.status === 'scored' || record.status === 'task_fail') && record.failure?.class !== 'timeout'
+  return (
+    red === null && (record.status === 'scored' || record.status === 'task_fail') && record.failure?.class !== 'timeout'
+  )
 }
 
 function callsOf(closed: CellTrafficResult | null): CheckedCall[] {

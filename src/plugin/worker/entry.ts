@@ -48,6 +48,7 @@ export default async function worker({ vitest, control: controlPort, settings }:
     control,
     traffic,
     campaigns: [],
+    broken: [],
     bindings: new WeakMap(),
     file: null,
     cancelled: false,

@@ -1,11 +1,13 @@
 import { relative, sep } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
+import { NotJsonError } from '../../core/campaign/canonical-json.ts'
 import { cellName, cellsOf } from '../../core/campaign/cells.ts'
 import type { CampaignDefinition, DeclareCampaign } from '../../core/campaign/definition.ts'
-import { loadDefinition } from '../../core/campaign/load.ts'
-import { type RegisteredCampaign, requireBridge, type WorkerBridge } from './bridge.ts'
+import { type Campaign, loadDefinition } from '../../core/campaign/load.ts'
+import { BROKEN_TEST, type RegisteredCampaign, requireBridge, type WorkerBridge } from './bridge.ts'
 import { type CallSite, callSite } from './call-site.ts'
 import { runCell } from './cell.ts'
+import { withoutOwnFrames } from './frames.ts'
 import { showVerdict } from './gate.ts'
 
 /**
@@ -15,8 +17,8 @@ import { showVerdict } from './gate.ts'
  * (`coverage` where no gate is declared). `evalCampaign.only` and `.skip` work like Vitest's.
  *
  * @param id unique in the project, at most 200 code units, no control characters
- * @throws Error outside the campaign pool; every other mistake in the definition fails the file at collection, naming
- *   the campaign, the option and what to do
+ * @throws Error outside the campaign pool; every other mistake in the definition is the failure of a test `definition`
+ *   in place of the cells, naming the campaign, the option and what to do
  */
 export interface EvalCampaign extends DeclareCampaign {
   readonly only: DeclareCampaign
@@ -45,8 +47,21 @@ async function collect<Variant extends object, Scenario extends object, Output>(
   site: CallSite,
   skip: boolean,
 ): Promise<void> {
-  const file = relative(bridge.settings.root, bridge.file ?? '').split(sep).join('/')
-  const campaign = await loadDefinition(id, definition, { file, line: site.line }, bridge.settings)
+  const file = relative(bridge.settings.root, bridge.file ?? '')
+    .split(sep)
+    .join('/')
+  let campaign: Campaign
+  try {
+    campaign = await loadDefinition(id, definition, { file, line: site.line }, bridge.settings)
+  } catch (thrown) {
+    // Only this campaign is lost: the others of the file still run, and the run is red.
+    const error = atSite(thrown, site)
+    bridge.broken.push({ campaignId: String(id), error, skip })
+    test(BROKEN_TEST, () => {
+      throw error
+    })
+    return
+  }
   const cells = cellsOf(campaign.plan)
   const registered: RegisteredCampaign = { campaign, cells, skip, site: site.stack, planned: null, refused: null }
   bridge.campaigns.push(registered)
@@ -56,4 +71,14 @@ async function collect<Variant extends object, Scenario extends object, Output>(
   test(campaign.plan.gate === null ? 'coverage' : 'gate', (context: TestContext) =>
     showVerdict(bridge, registered, context),
   )
+}
+
+/** The error with the evalCampaign() call for a stack: where it was thrown inside this package helps nobody. */
+function atSite(thrown: unknown, site: CallSite): Error {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+  // A cause of the user's own (their loader threw) is shown with their frames; one of ours says the same twice.
+  if (error.cause instanceof NotJsonError) delete error.cause
+  else withoutOwnFrames(error.cause, site.stack)
+  error.stack = `${error.name}: ${error.message}\n${site.stack}`
+  return error
 }

@@ -1,7 +1,15 @@
 import { type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite, TestRunner } from 'vitest'
+import { cellName } from '../../core/campaign/cells.ts'
 import { neverRan } from '../../core/record/build.ts'
 import type { FilePlan } from '../control.ts'
-import { type Binding, type CellBinding, type RegisteredCampaign, requireBridge, type WorkerBridge } from './bridge.ts'
+import {
+  type Binding,
+  BROKEN_TEST,
+  type CellBinding,
+  type RegisteredCampaign,
+  requireBridge,
+  type WorkerBridge,
+} from './bridge.ts'
 import { attributeUncaught } from './uncaught.ts'
 
 /** Vitest's runner with a lease around every cell. */
@@ -16,20 +24,32 @@ export default class CampaignRunner extends TestRunner {
 
   /** Modes (only, skip, -t) are final here: what is planned, and what of it this run selects. */
   async onCollected(files: RunnerTestFile[]): Promise<void> {
-    const { control, campaigns } = this.#bridge
-    if (control === null || campaigns.length === 0) return
+    const { control, campaigns, broken } = this.#bridge
+    if (control === null) return
     this.#restoreUncaught = attributeUncaught(this.#bridge)
+    const suites = [...suitesOf(files)]
+    for (const { campaignId, error, skip } of broken) {
+      const suite = take(suites, (candidate) => isBroken(candidate, campaignId))
+      const test = suite?.tasks[0]
+      // A filter that looks for other cells does not make a file right.
+      if (suite !== undefined && test !== undefined && !skip && this.config.testNamePattern !== undefined) enable(test)
+      control.problem(null, 'definition', error.message).catch(() => {})
+    }
+    const planned: RegisteredCampaign[] = []
     const entries: FilePlan['campaigns'][number][] = []
     for (const registered of campaigns) {
-      const suite = findSuite(files, registered.campaign.plan.campaignId)
-      if (suite !== null) entries.push(this.#bind(registered, suite))
+      const suite = take(suites, (candidate) => holds(candidate, registered))
+      if (suite === undefined) continue
+      planned.push(registered)
+      entries.push(this.#bind(registered, suite))
     }
+    if (planned.length === 0) return
     const reply = await control.plan({ file: this.#bridge.file ?? '', campaigns: entries })
-    for (const registered of campaigns) {
-      const { campaignId } = registered.campaign.plan
-      const fingerprint = reply.fingerprints[campaignId]
-      registered.refused = reply.refused[campaignId] ?? null
-      if (fingerprint !== undefined) registered.planned = { run: reply.run, fingerprint }
+    for (const [i, registered] of planned.entries()) {
+      const answer = reply.campaigns[i]
+      if (answer === undefined) continue
+      registered.refused = answer.refused
+      if (answer.fingerprint !== null) registered.planned = { run: reply.run, fingerprint: answer.fingerprint }
     }
   }
 
@@ -42,6 +62,9 @@ export default class CampaignRunner extends TestRunner {
       const task = suite.tasks[i]
       if (task === undefined) continue
       bindings.set(task, { kind: 'cell', registered, cell, lease: null, settled: false })
+      // Inherited from a describe() around the campaign: a cell runs once.
+      task.retry = 0
+      if ('repeats' in task) task.repeats = 0
       if (task.mode === 'run' || task.mode === 'queued') selected.push(cell.cellId)
     }
     const gate = suite.tasks[cells.length]
@@ -49,6 +72,8 @@ export default class CampaignRunner extends TestRunner {
     const skipped = registered.skip || (selected.length === 0 && this.config.testNamePattern === undefined)
     if (gate !== undefined) {
       bindings.set(gate, { kind: 'gate', registered })
+      // `sequence.concurrent` or a describe.concurrent() around the campaign would start it beside the cells.
+      gate.concurrent = false
       // `-t` filters the gate out without a word; run, it says why there is no verdict.
       if (selected.length > 0 && gate.mode === 'skip') gate.mode = 'run'
     }
@@ -119,12 +144,41 @@ function skip(test: RunnerTestCase, note: string): void {
   test.result = result
 }
 
-function findSuite(tasks: readonly (RunnerTestFile | RunnerTestSuite | RunnerTestCase)[], name: string): RunnerTestSuite | null {
+type Task = RunnerTestFile | RunnerTestSuite | RunnerTestCase
+
+/** Every suite below the tasks, in the order written. */
+function* suitesOf(tasks: readonly Task[]): Generator<RunnerTestSuite> {
   for (const task of tasks) {
     if (task.type !== 'suite') continue
-    if (task.name === name && !('filepath' in task)) return task
-    const found = findSuite(task.tasks, name)
-    if (found !== null) return found
+    if (!('filepath' in task)) yield task
+    yield* suitesOf(task.tasks)
   }
-  return null
+}
+
+/** Takes the first suite that fits out of the list: two campaigns of a file may have one name. */
+function take(suites: RunnerTestSuite[], fits: (suite: RunnerTestSuite) => boolean): RunnerTestSuite | undefined {
+  const at = suites.findIndex(fits)
+  return at === -1 ? undefined : suites.splice(at, 1)[0]
+}
+
+/** By its tests, not its name alone: a describe() around a campaign may have the campaign's name. */
+function holds(suite: RunnerTestSuite, { campaign, cells }: RegisteredCampaign): boolean {
+  const [first] = cells
+  return (
+    suite.name === campaign.plan.campaignId &&
+    suite.tasks.length === cells.length + 1 &&
+    first !== undefined &&
+    suite.tasks[0]?.name === cellName(first)
+  )
+}
+
+function isBroken(suite: RunnerTestSuite, campaignId: string): boolean {
+  return suite.name === campaignId && suite.tasks.length === 1 && suite.tasks[0]?.name === BROKEN_TEST
+}
+
+/** Makes a filtered task run, and every suite around it. */
+function enable(task: Task): void {
+  if (task.mode === 'skip') task.mode = 'run'
+  if (task.suite !== undefined) enable(task.suite)
+  else if (task.file !== undefined && task.file !== task) enable(task.file)
 }

@@ -1,0 +1,34 @@
+import { fileURLToPath } from 'node:url'
+
+/** Where this package is loaded from, with `/`. */
+const OWN_FOLDER = fileURLToPath(new URL('../../', import.meta.url)).replaceAll('\\', '/')
+
+/**
+ * Takes the frames of this package out of an error's stack (and its causes'): what the user reads begins and ends in
+ * their own code, and equal failures of many cells have equal stacks, which Vitest prints once. An error without any
+ * other frame gets the evalCampaign() call.
+ *
+ * @param site frames of the evalCampaign() call
+ */
+export function withoutOwnFrames(thrown: unknown, site: string): unknown {
+  const seen = new Set<unknown>()
+  for (let error = thrown; error instanceof Error && !seen.has(error); error = error.cause) {
+    seen.add(error)
+    const { stack } = error
+    if (typeof stack !== 'string') continue
+    const lines = stack.split('\n')
+    const kept = lines.filter((line) => !isOwn(line))
+    if (kept.length === lines.length) continue
+    if (!kept.some(isFrame)) kept.push(site)
+    try {
+      error.stack = kept.join('\n')
+    } catch {
+      // Frozen by the user: shown as it is.
+    }
+  }
+  return thrown
+}
+
+const isFrame = (line: string): boolean => /^\s+at .+:\d+:\d+\)?$/.test(line) && !line.includes('node:internal')
+
+const isOwn = (line: string): boolean => /^\s+at /.test(line) && line.replaceAll('\\', '/').includes(OWN_FOLDER)
