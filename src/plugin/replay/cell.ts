@@ -101,7 +101,7 @@ export class Cell implements CellTraffic {
       done: () => {
         resolve()
         ahead.delete(place)
-        if (ahead.size === 0) this.#turns.delete(address)
+        if (ahead.size === 0 && this.#turns.get(address) === ahead) this.#turns.delete(address)
       },
     }
   }

@@ -209,6 +209,66 @@ test('identical calls are answered in their order, each entry once', async () =>
   expect(tooFew.result.unused).toHaveLength(2)
 })
 
+test('uploads match by their parts and bytes, not by their boundary', async () => {
+  const { url } = await serve((request, response) => {
+    request.resume().on('end', () => response.end('stored'))
+  })
+  const { start } = project()
+  const form = (content: number) => {
+    const data = new FormData()
+    data.append('purpose', 'evals')
+    data.append('file', new Blob([Uint8Array.from([0, 255, content])]), 'x.bin')
+    return data
+  }
+  const upload = (content: number) => async (cell: { fetch: typeof fetch }) => {
+    const bytes = Uint8Array.from([0, 0xff, 0xfe, content])
+    return [
+      (await fetch(url, { method: 'POST', body: form(content) })).status,
+      (await cell.fetch(url, { method: 'POST', body: form(content) })).status,
+      (await axios.post(url, form(content), { validateStatus: null })).status,
+      (await fetch(url, { method: 'PUT', body: bytes })).status,
+      (await axios.put(url, Buffer.from(bytes), { validateStatus: null })).status,
+    ]
+  }
+  const live = start('record')
+  await live.cell(upload(1), { save: true })
+  live.end()
+  const run = start('replay')
+  expect((await run.cell(upload(1))).value).toEqual([200, 200, 200, 200, 200])
+  expect((await run.cell(upload(2))).value).toEqual([424, 424, 424, 424, 424])
+})
+
+test('ordinals follow the calls, however long their bodies take', async () => {
+  const { url } = await serve((request, response) => {
+    request.resume().on('end', () => response.end(request.headers['x-name']))
+  })
+  const { start } = project()
+  const run = start('record')
+  const { result } = await run.cell(async (cell) => {
+    let finish: () => void = () => {}
+    const slow = new ReadableStream({
+      start(controller) {
+        controller.enqueue(Buffer.from('sa'))
+        finish = () => {
+          controller.enqueue(Buffer.from('me'))
+          controller.close()
+        }
+      },
+    })
+    const upload = { method: 'POST', body: slow, duplex: 'half', headers: { 'x-name': 'first' } } as RequestInit
+    const answers = [
+      cell.fetch(url, upload),
+      cell.fetch(url, { method: 'POST', body: 'same', headers: { 'x-name': 'second' } }),
+      cell.fetch(`${url}/other`, { method: 'POST', body: 'same' }).finally(() => finish()),
+    ]
+    for (const answer of answers) await (await answer).text()
+  })
+  const [first, second, other] = result.exchanges
+  expect([first?.ordinal, second?.ordinal, other?.ordinal]).toEqual([0, 1, 0])
+  expect(first?.key).toBe(second?.key)
+  expect(first?.request.headers).toContainEqual(['x-name', 'first'])
+})
+
 test('a request of another configuration finds no answer', async () => {
   const { url } = await serve((_, response) => response.end(JSON.stringify(completion('x'))))
   const { start } = project()
