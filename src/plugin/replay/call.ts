@@ -35,6 +35,20 @@ export interface AnsweredFault {
   readonly error: Error
 }
 
+/** What the platform's fetch adds when it sends, and a Request does not show: some servers refuse a call without it. */
+const FETCH_HEADERS: HeaderList = [
+  ['accept', '*/*'],
+  ['accept-encoding', 'gzip, br'],
+  ['user-agent', 'node'],
+]
+
+/** The headers of a call as its client would have sent them. */
+export function sentHeaders({ client, headers }: Pick<Call, 'client' | 'headers'>): HeaderList {
+  if (client === 'http') return headers
+  const named = new Set(headers.map(([name]) => name))
+  return [...headers, ...FETCH_HEADERS.filter(([name]) => !named.has(name))]
+}
+
 /** Statuses whose response can have no body: `Response` refuses one. */
 const BODILESS: ReadonlySet<number> = new Set([101, 103, 204, 205, 304])
 

@@ -1,6 +1,6 @@
 import { hostOf } from '../../core/traffic/wire/hosts.ts'
 import { readRequest } from '../../core/traffic/wire/read.ts'
-import type { Answer } from './call.ts'
+import { type Answer, sentHeaders } from './call.ts'
 import { exchangeOf, NO_BODY, responseOf } from './exchange.ts'
 import { errorOf, faultOf } from './fault.ts'
 import { placeholdersIn } from './keys.ts'
@@ -58,7 +58,7 @@ export async function carry(cellCall: CellCall, parts: RecorderParts): Promise<A
     response = await parts.upstream.send({
       method: call.method,
       url: call.url,
-      headers: call.headers,
+      headers: sentHeaders(call),
       body: bytes,
       signal,
     })

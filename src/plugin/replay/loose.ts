@@ -1,4 +1,4 @@
-import type { Answer, Call } from './call.ts'
+import { type Answer, type Call, sentHeaders } from './call.ts'
 import { missingKeyMessage } from './carry.ts'
 import { errorOf, faultOf } from './fault.ts'
 import { placeholdersIn } from './keys.ts'
@@ -33,7 +33,7 @@ export async function answerLoose(call: Call, { settings, redactor, upstream, cl
   try {
     const bytes = await call.body()
     const { signal } = controller
-    const response = await upstream.send({ method, url: call.url, headers: call.headers, body: bytes, signal })
+    const response = await upstream.send({ method, url: call.url, headers: sentHeaders(call), body: bytes, signal })
     const { status, statusText, headers, body } = response
     if (body === null) over()
     return {

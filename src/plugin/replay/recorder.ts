@@ -47,18 +47,30 @@ export function passage(call: Call, cell: Cell, role: CallRole, parts: RecorderP
     preparing ??= prepare(call, cell, role, turn, keep, parts)
     return preparing
   }
+  let mocking: Promise<Answer | null> | null = null
+  const mocked = async () => {
+    if (cell.mock === null) return null
+    mocking ??= answerWithMock(await prepared(), cell.mock, parts)
+    return mocking
+  }
   return {
     async yieldFirst() {
-      if (isProviderHost(call.url) || cell.mock !== null) return false
-      if (cell.tape === null) return true
-      const { key, ordinal } = await prepared()
-      return !cell.tape.has(key, ordinal)
+      if (isProviderHost(call.url)) return false
+      try {
+        if ((await mocked()) !== null) return false
+        if (cell.tape === null) return true
+        const { key, ordinal } = await prepared()
+        return !cell.tape.has(key, ordinal)
+      } catch {
+        // answer() meets the same failure, and says it.
+        return false
+      }
     },
     async answer() {
       try {
         const ready = await prepared()
-        const mocked = cell.mock === null ? null : await answerWithMock(ready, cell.mock, parts)
-        if (mocked !== null) return mocked
+        const mock = await mocked()
+        if (mock !== null) return mock
         return cell.mode === 'replayed' ? replay(ready, parts) : await carry(ready, parts)
       } catch (error) {
         // Only what the client did can fail here: it gave up, or the stream it sends broke.

@@ -44,7 +44,7 @@ export interface CellTrafficResult {
   readonly open: readonly LooseRequest[]
   /** Recorded and never asked for. */
   readonly unused: readonly LooseRequest[]
-  /** Sum of the waits for permits, milliseconds: the deadline stood still meanwhile. */
+  /** Milliseconds in which at least one call waited for a permit: the deadline stood still meanwhile. */
   readonly waitedMs: number
   /** ISO instant at which the recording that was served was made. */
   readonly recordedAt: string | null

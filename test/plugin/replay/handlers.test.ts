@@ -1,6 +1,6 @@
 import { setupServer } from 'msw/node'
 import OpenAI from 'openai'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { replayHandlers } from '../../../src/plugin/replay/handlers.ts'
 import { recordingPath } from '../../../src/plugin/replay/path.ts'
 import { createReplayFetch } from '../../../src/plugin/replay/replay-fetch.ts'
@@ -43,8 +43,11 @@ test('replayHandlers answer in any setupServer, and leave the rest to others', a
   const { url, ask, path } = await recorded()
   const server = setupServer(...replayHandlers(path))
   server.listen({ onUnhandledRequest: 'error' })
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(() => printed.mockRestore())
   onTestFinished(() => server.close())
   expect(await ask()).toBe('hi')
   await expect(fetch(`${url}/reset`)).rejects.toThrow()
   await expect(fetch(`${url}/v1/models`)).rejects.toThrow()
+  expect(printed).toHaveBeenCalledOnce()
 })

@@ -356,6 +356,22 @@ test('429 then 200 reaches the SDK as it came, live and replayed', async () => {
   expect(calls).toBe(4)
 }, 4000)
 
+test('a server sees what the client would have sent', async () => {
+  const { url } = await serve((request, response) => response.end(JSON.stringify(request.headers)))
+  const { start } = project()
+  const run = start('live')
+  const { value } = await run.cell(async () => [
+    await (await fetch(url, { headers: { 'x-own': '1', 'user-agent': 'mine' } })).json(),
+    await (await fetch(url)).json(),
+    (await axios.get(url, { headers: { 'accept-encoding': 'zstd, gzip;q=0.5' } })).data,
+  ])
+  expect(value).toMatchObject([
+    { 'x-own': '1', 'user-agent': 'mine', accept: '*/*' },
+    { 'user-agent': 'node', 'accept-encoding': 'gzip, br' },
+    { 'user-agent': expect.stringContaining('axios'), 'accept-encoding': 'gzip;q=0.5' },
+  ])
+})
+
 test('named imports of node:http are captured', async () => {
   const { url } = await serve((_, response) => response.end('named'))
   const { start } = project()
