@@ -109,6 +109,7 @@ function takeOver(
   }
 
   const first: Listener = async (event) => {
+    if (goesToPipe(event.request)) return
     const others = listeners('request').length > 0
     const call = callOf(event.request, client, others)
     const decision = decide(call)
@@ -155,6 +156,12 @@ function takeOver(
       engine.dispose()
     },
   }
+}
+
+/** A request over a unix socket or pipe (docker) is to no host at all: its URL says localhost for want of one. */
+function goesToPipe(request: Request): boolean {
+  const raw = getRawRequest(request)
+  return typeof raw === 'object' && raw !== null && typeof Reflect.get(raw, 'socketPath') === 'string'
 }
 
 function callOf(request: Request, client: 'fetch' | 'http', shared: boolean): Call {

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs'
 import http, { get } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { HttpResponse, http as mswHttp } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterEach, expect, test } from 'vitest'
@@ -155,4 +158,22 @@ test('bodies of GET requests over node:http are seen', async () => {
     patient.once('continue', () => patient.end('continued')).flushHeaders()
   })
   expect(seen).toEqual([null, 'body', 'post', 'continued'])
+})
+
+test('requests over a unix socket are not ours', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'campaign-pipe-'))
+  const socketPath = join(folder, 's')
+  const server = http.createServer((_, response) => response.end('piped')).listen(socketPath)
+  cleanups.push(
+    () => rmSync(folder, { recursive: true }),
+    () => server.close(),
+  )
+  await new Promise((resolve) => server.once('listening', resolve))
+  answering(() => 'ours')
+  const text = await new Promise((resolve, reject) =>
+    http
+      .get({ socketPath, path: '/x' }, (response) => response.setEncoding('utf8').once('data', resolve))
+      .on('error', reject),
+  )
+  expect(text).toBe('piped')
 })

@@ -160,6 +160,40 @@ test.each(['abort', 'cancel'] as const)(
   },
 )
 
+test('a client that aborts a replayed stream sees its own abort', async () => {
+  const { url } = await serve(async (_, response) => {
+    response.writeHead(200, SSE)
+    for (let n = 0; n < 3; n++) {
+      response.write(`data: ${n}\n\n`)
+      await sleep(5)
+    }
+    response.end()
+  })
+  const { start } = project()
+  const first = start('record')
+  await first.cell(
+    async (cell) => {
+      for (const client of [fetch, cell.fetch]) await (await client(url)).text()
+    },
+    { save: true },
+  )
+  first.end()
+  const run = start('replay')
+  const { value, result } = await run.cell(async (cell) => {
+    const seen: unknown[] = []
+    for (const client of [fetch, cell.fetch]) {
+      const controller = new AbortController()
+      const reader = (await client(url, { signal: controller.signal })).body?.getReader()
+      await reader?.read()
+      controller.abort()
+      seen.push(await reader?.read().catch((error: Error) => error.name))
+    }
+    return seen
+  })
+  expect(value).toEqual(['AbortError', 'AbortError'])
+  expect(result.exchanges.map(endOf)).toEqual(['complete', 'complete'])
+})
+
 test('node:http: destroying the request closes the upstream', async () => {
   const { url, whenClosed } = await endless()
   const { start } = project()
