@@ -1,6 +1,9 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ChannelOptions } from 'birpc'
 
+// Taken when this module loads: the eval file may put fake timers in its place.
+const { setImmediate: nextTurn } = globalThis
+
 /**
  * A birpc channel over a MessagePort that sends all messages of one turn as one array: with tens of thousands of cells
  * in flight, posting is what a control call costs most.
@@ -19,7 +22,7 @@ export function batchedChannel(port: MessagePort): ChannelOptions & { close(): v
       if (closed) return
       outgoing.push(message)
       // A check phase, not a microtask: promise chains of many cells that are ready in one turn then share one message.
-      if (outgoing.length === 1) setImmediate(flush)
+      if (outgoing.length === 1) nextTurn(flush)
     },
     on(receive) {
       listener = (batch) => {

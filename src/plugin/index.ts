@@ -109,7 +109,6 @@ function configure(project: TestProject, vitest: Vitest, options: ReturnType<typ
   // lane block every other one.
   config.maxConcurrency = Number.MAX_SAFE_INTEGER
   config.testTimeout = 0
-  config.hookTimeout = 0
   config.bail = 0
   config.isolate = true
   vitest.onClose(() => projectRuns.close())

@@ -16,7 +16,7 @@ import { warningsOf } from './warnings.ts'
 
 const DEFAULT_ALPHA = 0.025
 /** Problems found outside the records after which no number is a verdict. */
-const INVALIDATING: ReadonlySet<string> = new Set(['duplicate_cell', 'campaign_twice', 'manifest_mismatch'])
+const INVALIDATING: ReadonlySet<string> = new Set(['duplicate_cell', 'campaign_twice', 'interrupted', 'manifest_mismatch'])
 
 /**
  * The report of one campaign: a pure function of plan, records and problems. The planned cells are the denominator;

@@ -47,6 +47,13 @@ export class CampaignState {
     }
   }
 
+  /** Cells that an interruption left without a result. */
+  get interrupted(): number {
+    let count = 0
+    for (const record of this.records.values()) if (record.reason === 'interrupted') count++
+    return count
+  }
+
   /** Why no verdict can be given on what this run executes; null when one can. */
   get partial(): string | null {
     if (this.selected === null) return null

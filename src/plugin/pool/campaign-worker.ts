@@ -4,7 +4,7 @@ import type { PoolWorker, WorkerRequest } from 'vitest/node'
 import type { WorkerSettings } from '../control.ts'
 import { type ControlServer, serveControl } from './control-server.ts'
 import type { Host } from './host.ts'
-import type { Run } from './run.ts'
+import type { LostCells, Run } from './run.ts'
 
 export interface CampaignWorkerOptions {
   readonly name: string
@@ -92,6 +92,16 @@ export class CampaignWorker implements PoolWorker {
     this.#state.thread.abort()
   }
 
+  /** Resolves when the thread is over or the time is. */
+  async whenOver(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms)
+    })
+    await Promise.race([this.#ended, late])
+    clearTimeout(timer)
+  }
+
   get inFlight(): number {
     return this.#state.at === 'running' ? (this.#state.run?.inFlight(this.#options.workerId) ?? 0) : 0
   }
@@ -115,7 +125,7 @@ export class CampaignWorker implements PoolWorker {
     const why = this.#lastError === null ? 'its thread ended without an error' : describe(this.#lastError)
     this.#close(control)
     try {
-      const lost = run === null ? [] : await run.workerLost(this.#options.workerId, why)
+      const lost = run === null ? null : await run.workerLost(this.#options.workerId, why)
       this.#emitError(lostMessage(why, lost))
     } catch (error) {
       this.#emitError(`A campaign worker was lost: ${why}; and its cells could not be journalled: ${describe(error)}`)
@@ -140,10 +150,13 @@ function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-function lostMessage(why: string, lost: readonly string[]): string {
-  if (lost.length === 0) return `A campaign worker was lost: ${why}`
-  const shown = lost.slice(0, 5).map((cell) => `  ${cell}`)
-  const more = lost.length > shown.length ? [`  … and ${lost.length - shown.length} more`] : []
-  const cells = lost.length === 1 ? '1 cell ends' : `${lost.length} cells end`
-  return [`A campaign worker was lost: ${why}. ${cells} as infra_error (worker-lost):`, ...shown, ...more].join('\n')
+function lostMessage(why: string, lost: LostCells | null): string {
+  const names = lost?.names ?? []
+  if (lost === null || names.length === 0) return `A campaign worker was lost: ${why}`
+  const cells = names.length === 1 ? '1 cell ends' : `${names.length} cells end`
+  return [
+    `A campaign worker was lost: ${why}. ${cells} as infra_error (${lost.reason}):`,
+    ...names.slice(0, 5).map((name) => `  ${name}`),
+    ...(names.length > 5 ? [`  … and ${names.length - 5} more`] : []),
+  ].join('\n')
 }

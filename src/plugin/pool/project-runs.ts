@@ -94,6 +94,11 @@ export class ProjectRuns {
     for (const worker of this.#workers) worker.abortCells(reason)
   }
 
+  /** Resolves when the threads that run now are over, or the time is. */
+  async whenOver(ms: number): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.whenOver(ms)))
+  }
+
   /** Ends the threads that still have cells in flight. */
   killAll(why: string): void {
     for (const worker of this.#workers) if (worker.inFlight > 0) worker.kill(why)

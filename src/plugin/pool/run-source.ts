@@ -127,7 +127,7 @@ function* campaignNotes(run: Run): Generator<string> {
   for (const state of run.campaigns.values()) {
     if (state.skipped) yield `campaign ${state.plan.campaignId}: skipped (.skip or another campaign's .only)`
     else if (state.partial !== null) yield `campaign ${state.plan.campaignId}: ${state.partial}`
-    else if (run.draining !== null)
-      yield `campaign ${state.plan.campaignId}: drained (${run.draining}); ${state.records.size} cells have a record`
+    else if (state.interrupted > 0)
+      yield `campaign ${state.plan.campaignId}: interrupted, ${state.interrupted} of ${state.cells.size} cells have no result; those that have one are in ${run.folder.dir}`
   }
 }

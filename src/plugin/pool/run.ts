@@ -1,4 +1,5 @@
 import type { Json } from '../../core/campaign/canonical-json.ts'
+import { cellName } from '../../core/campaign/cells.ts'
 import type { Digest } from '../../core/campaign/identity.ts'
 import type { CampaignPlan, PlannedCell } from '../../core/campaign/plan.ts'
 import { createGovernor } from '../../core/capacity/governor.ts'
@@ -28,6 +29,12 @@ export interface RunContext {
   readonly policy: Policy
   readonly modules: ModuleSource
   readonly versions: { readonly node: string; readonly vitest: string; readonly package: string }
+}
+
+/** Cells whose thread ended before they settled. */
+export interface LostCells {
+  readonly reason: StatusReason
+  readonly names: readonly string[]
 }
 
 /** One run: the single writer of its folder, the governor of its cells, the keeper of its records. */
@@ -174,7 +181,8 @@ export class Run {
   }
 
   /** The worker's thread is gone: its unsettled cells are infrastructure errors, and nothing of theirs stays held. */
-  async workerLost(workerId: number, why: string): Promise<readonly string[]> {
+  async workerLost(workerId: number, why: string): Promise<LostCells> {
+    const reason = this.#draining === 'interrupted' ? 'interrupted' : 'worker-lost'
     const lost: PlannedCell[] = []
     for (const state of this.#campaigns.values()) {
       if (state.workerId !== workerId) continue
@@ -188,7 +196,7 @@ export class Run {
         await this.#settle(
           neverRan(this.#runOf(state), state.plan, cell, {
             status: 'infra_error',
-            reason: this.#draining === 'interrupted' ? 'interrupted' : 'worker-lost',
+            reason,
             message: why,
             attempts: state.attempts.get(cell.cellId) ?? 0,
           }),
@@ -196,7 +204,7 @@ export class Run {
       }
       lost.push(...cells)
     }
-    return lost.map((cell) => `${cell.campaignId} > ${cell.variant.id} > ${cell.scenario.id} > seed ${cell.seed}`)
+    return { reason, names: lost.map((cell) => `${cell.campaignId} > ${cellName(cell)}`) }
   }
 
   /** Stops admission; cells in flight go on. */
@@ -244,6 +252,11 @@ export class Run {
       }
     }
     for (const state of this.#campaigns.values()) {
+      const cut = state.interrupted
+      if (cut > 0) {
+        const text = `the run was interrupted: ${cut} of ${state.cells.size} cells have no result`
+        state.problems.push({ code: 'interrupted', text })
+      }
       if (!state.skipped && state.partial === null) await this.#verdicts.give(state)
     }
     for (const report of this.#verdicts.reports()) {

@@ -96,6 +96,8 @@ export class Shutdown {
       `\nvitest-campaign: ${signal}: no new cells; ${inFlight} in flight get ${grace / 1000} s to finish (${signal} again aborts them)\n`,
     )
     await Promise.all([...this.#open].map(([runs, run]) => this.#settleRun(runs, run, signal)))
+    // Vitest would show cells that are done as skipped: their results are still on their way.
+    await Promise.all([...this.#open.keys()].map((runs) => runs.whenOver(ANSWER_MS)))
     await this.#vitest.cancelCurrentRun('keyboard-input')
   }
 

@@ -4,6 +4,7 @@ import type { Campaign } from '../../core/campaign/load.ts'
 import type { PlannedCell } from '../../core/campaign/plan.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
 import type { LeaseReply, MainFunctions, PlanReply, WorkerFunctions, WorkerSettings } from '../control.ts'
+import type { Clock } from '../replay/clock.ts'
 import type { Traffic } from '../replay/traffic.ts'
 
 /** A campaign of this thread's eval file. */
@@ -68,6 +69,8 @@ export interface WorkerBridge {
   /** Cells in flight, and what takes an error that nobody caught in their context. */
   readonly uncaught: Map<string, (error: unknown) => void>
   readonly redactor: Redactor
+  /** Real time, taken before any module of the user was loaded: they may fake theirs. */
+  readonly clock: Clock
 }
 
 const KEY = Symbol.for('vitest-campaign.worker@1')

@@ -70,8 +70,8 @@ class Execution {
   readonly #lease: GrantedLease
   readonly #planned: NonNullable<RegisteredCampaign['planned']>
   readonly #deadline: Deadline
-  readonly #startedAt = new Date()
-  readonly #started = performance.now()
+  readonly #startedAt: string
+  readonly #started: number
   readonly #notes: Notes = { metrics: {}, tags: {}, profile: null }
   readonly #variant: Payload
   readonly #scenario: Payload
@@ -90,7 +90,9 @@ class Execution {
     this.#cell = cell
     this.#lease = lease
     this.#planned = planned
-    this.#deadline = new Deadline(registered.campaign.plan.timeoutMs)
+    this.#startedAt = bridge.clock.instant()
+    this.#started = bridge.clock.now()
+    this.#deadline = new Deadline(registered.campaign.plan.timeoutMs, bridge.clock)
     this.#variant = registered.campaign.variants.get(cell.variant.id) ?? { id: cell.variant.id }
     this.#scenario = registered.campaign.scenarios.get(cell.scenario.id) ?? { id: cell.scenario.id }
   }
@@ -198,12 +200,12 @@ class Execution {
       return this.#score(traffic, output)
     }
     // Scorers that are done in one turn are journalled with the record itself, a moment later.
-    const slow = setImmediate(() => {
-      // A journal that cannot be written rejects the record too, and there the cell fails.
-      keep().catch(() => {})
-    })
+    let scored = false
+    const slow = this.#bridge.clock.turn().then(() => (scored ? undefined : keep()))
+    // A journal that cannot be written rejects the record too, and there the cell fails.
+    slow.catch(() => {})
     const scoring = await this.#score(traffic, output)
-    clearImmediate(slow)
+    scored = true
     return scoring
   }
 
@@ -217,6 +219,7 @@ class Execution {
         output,
         fetch: traffic?.fetch ?? globalThis.fetch,
         deadline: this.#deadline,
+        clock: this.#bridge.clock,
         redactor: this.#bridge.redactor,
       }),
     )
@@ -274,9 +277,9 @@ class Execution {
       calls,
       issues,
       attempts: this.#lease.attempt,
-      startedAt: this.#startedAt.toISOString(),
+      startedAt: this.#startedAt,
       queueMs: this.#lease.queueMs,
-      wallMs: performance.now() - this.#started,
+      wallMs: this.#bridge.clock.now() - this.#started,
       metrics: this.#notes.metrics,
       tags: this.#notes.tags,
       ...(this.#notes.profile === null ? {} : { agentProfile: this.#notes.profile }),

@@ -1,3 +1,5 @@
+import type { Clock } from '../replay/clock.ts'
+
 /**
  * The deadline of a cell: a clock that stands still while the cell waits for a permit, ended by running out or by the
  * run that aborts the cell.
@@ -7,19 +9,19 @@
  */
 export class Deadline {
   readonly #limitMs: number
-  readonly #now: () => number
+  readonly #clock: Clock
   #controller: AbortController | null = null
   #listeners: Set<(reason: Error) => void> | null = null
-  #timer: NodeJS.Timeout | null = null
+  #timer: { readonly cancel: () => void } | null = null
   #startedAt: number
   #usedMs = 0
   #waits = 0
   #ended: { readonly by: 'deadline' | 'shutdown'; readonly reason: Error } | null = null
 
-  constructor(limitMs: number, now: () => number = () => performance.now()) {
+  constructor(limitMs: number, clock: Clock) {
     this.#limitMs = limitMs
-    this.#now = now
-    this.#startedAt = now()
+    this.#clock = clock
+    this.#startedAt = clock.now()
     this.#arm()
   }
 
@@ -60,10 +62,10 @@ export class Deadline {
   wait(waiting: boolean): void {
     this.#waits += waiting ? 1 : -1
     if (waiting && this.#waits === 1) {
-      this.#usedMs += this.#now() - this.#startedAt
+      this.#usedMs += this.#clock.now() - this.#startedAt
       this.#disarm()
     } else if (!waiting && this.#waits === 0) {
-      this.#startedAt = this.#now()
+      this.#startedAt = this.#clock.now()
       this.#arm()
     }
   }
@@ -81,7 +83,7 @@ export class Deadline {
     if (this.#ended !== null) return
     // Longer than a timer can hold is no deadline at all.
     const ms = Math.min(Math.max(0, this.#limitMs - this.#usedMs), 2 ** 31 - 1)
-    this.#timer = setTimeout(() => this.#end('deadline', new DeadlineError(this.#limitMs)), ms)
+    this.#timer = this.#clock.after(ms, () => this.#end('deadline', new DeadlineError(this.#limitMs)))
   }
 
   #end(by: 'deadline' | 'shutdown', reason: Error): void {
@@ -93,7 +95,7 @@ export class Deadline {
   }
 
   #disarm(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer?.cancel()
     this.#timer = null
   }
 }

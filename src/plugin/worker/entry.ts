@@ -5,6 +5,7 @@ import { createRedactor } from '../../core/traffic/redact.ts'
 import { batchedChannel } from '../channel.ts'
 import type { MainFunctions, WorkerFunctions } from '../control.ts'
 import type { WorkerTask } from '../pool/host.ts'
+import { systemClock } from '../replay/clock.ts'
 import { installTraffic } from '../replay/install.ts'
 import { setBridge, type WorkerBridge } from './bridge.ts'
 
@@ -55,6 +56,7 @@ export default async function worker({ vitest, control: controlPort, settings }:
     aborts,
     cellContext: new AsyncLocalStorage(),
     uncaught: new Map(),
+    clock: systemClock,
     redactor: createRedactor({ env: process.env }),
   })
   init({

@@ -62,9 +62,7 @@ export default class CampaignRunner extends TestRunner {
       const task = suite.tasks[i]
       if (task === undefined) continue
       bindings.set(task, { kind: 'cell', registered, cell, lease: null, settled: false })
-      // Inherited from a describe() around the campaign: a cell runs once.
-      task.retry = 0
-      if ('repeats' in task) task.repeats = 0
+      once(task)
       if (task.mode === 'run' || task.mode === 'queued') selected.push(cell.cellId)
     }
     const gate = suite.tasks[cells.length]
@@ -74,6 +72,7 @@ export default class CampaignRunner extends TestRunner {
       bindings.set(gate, { kind: 'gate', registered })
       // `sequence.concurrent` or a describe.concurrent() around the campaign would start it beside the cells.
       gate.concurrent = false
+      once(gate)
       // `-t` filters the gate out without a word; run, it says why there is no verdict.
       if (selected.length > 0 && gate.mode === 'skip') gate.mode = 'run'
     }
@@ -174,6 +173,12 @@ function holds(suite: RunnerTestSuite, { campaign, cells }: RegisteredCampaign):
 
 function isBroken(suite: RunnerTestSuite, campaignId: string): boolean {
   return suite.name === campaignId && suite.tasks.length === 1 && suite.tasks[0]?.name === BROKEN_TEST
+}
+
+/** Whatever a describe() around the campaign says: a cell runs once. */
+function once(task: Task): void {
+  task.retry = 0
+  if ('repeats' in task) task.repeats = 0
 }
 
 /** Makes a filtered task run, and every suite around it. */

@@ -4,6 +4,7 @@ import type { LoadedScorer } from '../../core/campaign/scoring.ts'
 import type { RecordedScore } from '../../core/record/record.ts'
 import { normaliseScore } from '../../core/scorers/normalise.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
+import type { Clock } from '../replay/clock.ts'
 import { Deadline } from './deadline.ts'
 
 export interface ScoringInput {
@@ -14,6 +15,7 @@ export interface ScoringInput {
   readonly output: unknown
   readonly fetch: typeof globalThis.fetch
   readonly deadline: Deadline
+  readonly clock: Clock
   readonly redactor: Redactor
 }
 
@@ -52,7 +54,7 @@ export async function scoreOutput(input: ScoringInput): Promise<Scoring> {
 async function settleInTime(scorer: LoadedScorer, input: ScoringInput): Promise<unknown> {
   const { deadline, cell } = input
   const { timeout } = scorer
-  const own = timeout === null ? null : new Deadline(timeout)
+  const own = timeout === null ? null : new Deadline(timeout, input.clock)
   const value = scorer.score({
     output: input.output,
     variant: input.variant as Payload & { readonly id: string },

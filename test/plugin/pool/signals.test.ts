@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest'
+import { expectCleanOutput, inspectRun } from '../../harness/inspect.ts'
+import { project, startVitest, type VitestRun } from '../../harness/run-vitest.ts'
+
+/** Runs the forty cells, ten at a time, and sends the signals once ten are in flight. */
+async function stopped(env: NodeJS.ProcessEnv, ...signals: readonly NodeJS.Signals[]) {
+  const root = await project('signals')
+  const run = startVitest(root, [], env)
+  await printed(run, 'TEN IN FLIGHT')
+  for (const [i, signal] of signals.entries()) {
+    if (i > 0) await printed(run, 'in flight get')
+    run.child.kill(signal)
+  }
+  const result = await run.done
+  return { root, ...result }
+}
+
+/** Resolves when the run has printed the text; fails when it ends without. */
+async function printed(run: VitestRun, text: string): Promise<void> {
+  let over = false
+  const end = run.done.then(() => {
+    over = true
+  })
+  while (!run.printed().includes(text)) {
+    if (over) throw new Error(`the run ended before it printed ${text}:\n${run.printed()}`)
+    await Promise.race([end, new Promise((resolve) => setTimeout(resolve, 20))])
+  }
+}
+
+const counts = (statuses: readonly string[]): Record<string, number> => {
+  const count: Record<string, number> = {}
+  for (const status of statuses) count[status] = (count[status] ?? 0) + 1
+  return count
+}
+
+describe('a signal', () => {
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s lets the cells in flight finish and starts no other', async (signal, code) => {
+    const { root, output, ...end } = await stopped({}, signal)
+    expect(end, output).toEqual({ code, signal: null })
+    expectCleanOutput(output)
+    expect(output).toContain(`${signal}: no new cells; 10 in flight get 5 s to finish`)
+    const run = await inspectRun(root)
+    expect(counts(run.records.map(({ status, reason }) => `${status} ${reason ?? ''}`.trim()))).toEqual({
+      scored: 10,
+      'not_run interrupted': 30,
+    })
+    expect(run.derived.end).toBe('interrupted')
+    expect(output.replace(/\s+/g, ' ')).toContain(
+      'FAIL no number here is a verdict: the run was interrupted: 30 of 40 cells have no result',
+    )
+    expect(output).toContain('Tests  10 passed | 31 skipped (41)')
+  })
+
+  test('a subject that heeds its signal is aborted after the shutdown timeout', async () => {
+    const { root, output, ...end } = await stopped({ SUBJECT: 'heeds', SHUTDOWN_MS: '300' }, 'SIGINT')
+    expect(end, output).toEqual({ code: 130, signal: null })
+    expectCleanOutput(output)
+    const run = await inspectRun(root)
+    expect(counts(run.records.map(({ status, reason }) => `${status} ${reason ?? ''}`.trim()))).toEqual({
+      'infra_error interrupted': 10,
+      'not_run interrupted': 30,
+    })
+  })
+
+  test('the second one aborts at once', async () => {
+    const { root, output, ...end } = await stopped({ SUBJECT: 'heeds', SHUTDOWN_MS: '600000' }, 'SIGINT', 'SIGINT')
+    expect(end, output).toEqual({ code: 130, signal: null })
+    expect(output).toContain('second SIGINT: aborting the cells in flight now')
+    const run = await inspectRun(root)
+    expect(run.records.filter(({ status }) => status === 'infra_error')).toHaveLength(10)
+  })
+
+  test('a subject that ignores its signal does not keep the process', async () => {
+    const { root, output, ...end } = await stopped({ SUBJECT: 'ignores', SHUTDOWN_MS: '300' }, 'SIGINT')
+    expect(end, output).toEqual({ code: 130, signal: null })
+    const run = await inspectRun(root)
+    expect(run.records.filter(({ status }) => status === 'infra_error')).toHaveLength(10)
+  })
+
+  test('a synchronous loop ends with its thread', async () => {
+    const { root, output, ...end } = await stopped({ SUBJECT: 'loop', SHUTDOWN_MS: '300' }, 'SIGINT')
+    expect(end, output).toEqual({ code: 130, signal: null })
+    expectCleanOutput(output)
+    const run = await inspectRun(root)
+    const statuses = counts(run.records.map(({ status, reason }) => `${status} ${reason ?? ''}`.trim()))
+    expect(output).toContain(
+      'its cells did not answer for 3 s (a synchronous loop?). 10 cells end as infra_error (interrupted)',
+    )
+    expect(Object.keys(statuses).toSorted()).toEqual(['infra_error interrupted', 'not_run interrupted'])
+  })
+})
