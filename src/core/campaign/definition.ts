@@ -100,14 +100,46 @@ export type Scorer<Variant, Scenario, Output> =
   | ScoreFunction<Variant, Scenario, Output>
   | ScorerObject<Variant, Scenario, Output>
 
-/** The declared decision rule. Only `pr` gates exist: red when a regression is shown. */
+/**
+ * A limit beside the primary score. `ratio`: largest acceptable candidate / comparator (`1.1`: a tenth more), for cost
+ * and latency. `diff`: largest acceptable worsening in units of the endpoint (USD per cell, milliseconds, share of
+ * passes, score), > 0. Exactly one of them.
+ */
+export interface GuardrailOptions {
+  readonly ratio?: number
+  readonly diff?: number
+  /**
+   * `not-violated` (default of a `pr` gate): only a shown violation counts. `shown` (default of a `release` gate): the
+   * limit must be shown to hold before anything ships.
+   */
+  readonly require?: GuardrailRequirement
+}
+export type GuardrailRequirement = 'not-violated' | 'shown'
+
+/** `latency` is the median, `latencyP95` the 95th percentile over all runs; any other key names a scorer. */
+export interface Guardrails {
+  readonly cost?: GuardrailOptions
+  readonly latency?: GuardrailOptions
+  readonly latencyP95?: GuardrailOptions
+  readonly passRate?: GuardrailOptions
+  readonly [scorer: string]: GuardrailOptions | undefined
+}
+
+/** The declared decision rule. */
 export interface GateOptions {
-  readonly kind?: 'pr'
+  /**
+   * `pr` (default): red only when something is shown wrong. `release`: green only when a candidate is shown good
+   * enough; beside a comparator it needs a `margin` or a `minGain`, and a `target` (default: the margin).
+   */
+  readonly kind?: 'pr' | 'release'
   /** Variant the others are compared with; without one, `atLeast` or a must-pass scenario is needed. */
   readonly comparator?: string
   /** Scorer that decides; default: the first declared. */
   readonly primary?: string
-  /** Red when the upper bound of a variant's mean is below this, on the scorer's scale. */
+  /**
+   * On the scorer's scale. `pr`: red when the upper bound of a variant's mean is below; `release`: green when the
+   * lower bound is not.
+   */
   readonly atLeast?: number
   /** Largest acceptable loss, score units, > 0. */
   readonly margin?: number
@@ -119,6 +151,17 @@ export interface GateOptions {
   readonly alpha?: number
   /** Variants that can turn the gate red; default: all but the comparator. */
   readonly candidates?: readonly string[]
+  /** Limits that hold beside the primary score, each at the full level. */
+  readonly guardrails?: Guardrails
+  /** Whether a gate that decided nothing is red; default: `warn` in a `pr` gate, `fail` in a `release` gate. */
+  readonly onInconclusive?: 'warn' | 'fail'
+  /**
+   * `bounded`: nothing ships on a t interval alone; a bound that holds whatever the distribution must clear the limit
+   * too. Costs power, protects from rare large losses. Default `standard`.
+   */
+  readonly assurance?: 'standard' | 'bounded'
+  /** Confirmatory looks at these scenarios that are planned; each is decided at `alpha / looks`. Default 1. */
+  readonly looks?: number
 }
 
 export interface CampaignDefinition<Variant extends object, Scenario extends object, Output> {

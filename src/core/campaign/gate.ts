@@ -1,15 +1,33 @@
+import type { GateOptions } from './definition.ts'
 import type { Refuse } from './definition-error.ts'
+import { planGuardrails } from './guardrails.ts'
 import { checkKeys, checkPositive, isObject, nameOf } from './options.ts'
 import type { PlannedGate, PlannedScenario } from './plan.ts'
 import type { LoadedScorer } from './scoring.ts'
 
-const GATE_KEYS = ['kind', 'comparator', 'primary', 'atLeast', 'margin', 'minGain', 'target', 'alpha', 'candidates']
+const GATE_KEYS: readonly (keyof GateOptions)[] = [
+  'kind',
+  'comparator',
+  'primary',
+  'atLeast',
+  'margin',
+  'minGain',
+  'target',
+  'alpha',
+  'candidates',
+  'guardrails',
+  'onInconclusive',
+  'assurance',
+  'looks',
+]
 export const DEFAULT_ALPHA = 0.025
 
 interface GateFacts {
   readonly variantIds: readonly string[]
   readonly scenarios: readonly Pick<PlannedScenario, 'mustPass'>[]
   readonly primary: LoadedScorer
+  readonly scorers: readonly LoadedScorer[]
+  readonly seeds: number
 }
 
 /** Name of the deciding scorer as the gate gives it; undefined where it gives none. */
@@ -22,8 +40,7 @@ export function namedPrimary(gate: unknown, refuse: Refuse): unknown {
 /** The gate with every default filled in; null where the campaign declares none. */
 export function planGate(gate: unknown, facts: GateFacts, refuse: Refuse): PlannedGate | null {
   if (!isObject(gate)) return null
-  if (gate.kind === 'release') refuse('gate.kind', 'is "release", which is not supported yet: only "pr" gates are')
-  if (gate.kind !== undefined && gate.kind !== 'pr') refuse('gate.kind', `must be "pr", not ${nameOf(gate.kind)}`)
+  const kind = choice(gate.kind, 'kind', ['pr', 'release'], refuse) ?? 'pr'
   const { primary, variantIds } = facts
   const comparator = comparatorOf(gate.comparator, variantIds, refuse)
   const atLeast = atLeastOf(gate.atLeast, primary, refuse)
@@ -34,8 +51,16 @@ export function planGate(gate: unknown, facts: GateFacts, refuse: Refuse): Plann
   const margin = effectOf(gate.margin, 'margin', primary, refuse)
   const target = effectOf(gate.target, 'target', primary, refuse)
   const minGain = gate.minGain === 0 ? 0 : (effectOf(gate.minGain, 'minGain', primary, refuse) ?? 0)
+  if (kind === 'release' && comparator !== null) {
+    if (margin === null && minGain === 0) {
+      refuse('gate', 'of kind "release" needs a `margin` (largest acceptable loss) or a `minGain` (smallest gain)')
+    }
+    if (target === null && margin === null) {
+      refuse('gate.target', 'is missing: a release gate needs the effect that it must be able to see')
+    }
+  }
   return {
-    kind: 'pr',
+    kind,
     comparator,
     primary: primary.name,
     atLeast,
@@ -44,7 +69,31 @@ export function planGate(gate: unknown, facts: GateFacts, refuse: Refuse): Plann
     target: target ?? margin,
     alpha: alphaOf(gate.alpha, refuse),
     candidates: candidatesOf(gate.candidates, comparator, variantIds, refuse),
+    guardrails: planGuardrails(
+      gate.guardrails,
+      { ...facts, kind, comparator, runs: facts.scenarios.length * facts.seeds },
+      refuse,
+    ),
+    onInconclusive:
+      choice(gate.onInconclusive, 'onInconclusive', ['warn', 'fail'], refuse) ?? (kind === 'pr' ? 'warn' : 'fail'),
+    assurance: choice(gate.assurance, 'assurance', ['standard', 'bounded'], refuse) ?? 'standard',
+    looks: looksOf(gate.looks, refuse),
   }
+}
+
+function choice<T extends string>(value: unknown, option: string, words: readonly T[], refuse: Refuse): T | undefined {
+  if (value === undefined) return undefined
+  const word = words.find((one) => one === value)
+  const listed = words.map((one) => JSON.stringify(one)).join(' or ')
+  return word ?? refuse(`gate.${option}`, `must be ${listed}, not ${nameOf(value)}`)
+}
+
+function looksOf(looks: unknown, refuse: Refuse): number {
+  if (looks === undefined) return 1
+  if (typeof looks !== 'number' || !Number.isSafeInteger(looks) || looks < 1) {
+    return refuse('gate.looks', `must be a whole number of looks, at least 1, not ${nameOf(looks)}`)
+  }
+  return looks
 }
 
 function comparatorOf(comparator: unknown, variantIds: readonly string[], refuse: Refuse): string | null {

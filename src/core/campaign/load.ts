@@ -78,7 +78,13 @@ export async function loadDefinition<Variant extends object, Scenario extends ob
   const primary = choosePrimary(scorers, named, payloads, refuse)
 
   const plannedScenarios = scenarios.map((scenario) => planScenario(scenario, settings.split, primary, refuse))
-  const facts = { variantIds: variants.map((variant) => variant.id), scenarios: plannedScenarios, primary }
+  const facts = {
+    variantIds: variants.map((variant) => variant.id),
+    scenarios: plannedScenarios,
+    primary,
+    scorers,
+    seeds: seeds.length,
+  }
   const plan = {
     campaignId: id,
     file: where.file,

@@ -1,5 +1,5 @@
 import type { Split } from '../record/record.ts'
-import type { ScorerRole } from './definition.ts'
+import type { GuardrailRequirement, ScorerRole } from './definition.ts'
 import type { Digest } from './identity.ts'
 
 export interface PlannedVariant {
@@ -27,9 +27,23 @@ export interface PlannedScorer {
   readonly lane: string | null
 }
 
+export const GUARDRAIL_ENDPOINTS = ['cost', 'latency', 'latencyP95', 'passRate', 'score'] as const
+export type GuardrailEndpoint = (typeof GUARDRAIL_ENDPOINTS)[number]
+
+export interface PlannedGuardrail {
+  /** The endpoint, or the name of the scorer where the endpoint is `score`. */
+  readonly name: string
+  readonly endpoint: GuardrailEndpoint
+  /** Largest acceptable candidate / comparator; null beside a `diff`. */
+  readonly ratio: number | null
+  /** Largest acceptable worsening, > 0; null beside a `ratio`. */
+  readonly diff: number | null
+  readonly require: GuardrailRequirement
+}
+
 /** The gate with every default filled in. */
 export interface PlannedGate {
-  readonly kind: 'pr'
+  readonly kind: 'pr' | 'release'
   readonly comparator: string | null
   readonly primary: string
   readonly atLeast: number | null
@@ -38,6 +52,10 @@ export interface PlannedGate {
   readonly target: number | null
   readonly alpha: number
   readonly candidates: readonly string[]
+  readonly guardrails: readonly PlannedGuardrail[]
+  readonly onInconclusive: 'warn' | 'fail'
+  readonly assurance: 'standard' | 'bounded'
+  readonly looks: number
 }
 
 /**

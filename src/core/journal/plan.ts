@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import type { Digest } from '../campaign/identity.ts'
-import type {
-  CampaignPlan,
-  PlannedGate,
-  PlannedScenario,
-  PlannedScorer,
-  PlannedVariant,
-  Selection,
+import {
+  type CampaignPlan,
+  GUARDRAIL_ENDPOINTS,
+  type PlannedGate,
+  type PlannedGuardrail,
+  type PlannedScenario,
+  type PlannedScorer,
+  type PlannedVariant,
+  type Selection,
 } from '../campaign/plan.ts'
 import { SPLITS } from '../record/record.ts'
 
@@ -42,8 +44,16 @@ const scorer = z.strictObject({
   lane,
 } satisfies ShapeOf<PlannedScorer>)
 
+const guardrail = z.strictObject({
+  name: z.string(),
+  endpoint: z.enum(GUARDRAIL_ENDPOINTS),
+  ratio: z.number().nullable(),
+  diff: z.number().nullable(),
+  require: z.enum(['not-violated', 'shown']),
+} satisfies ShapeOf<PlannedGuardrail>)
+
 const gate = z.strictObject({
-  kind: z.literal('pr'),
+  kind: z.enum(['pr', 'release']),
   comparator: z.string().nullable(),
   primary: z.string(),
   atLeast: z.number().nullable(),
@@ -52,6 +62,10 @@ const gate = z.strictObject({
   target: z.number().nullable(),
   alpha: z.number(),
   candidates: z.array(z.string()),
+  guardrails: z.array(guardrail),
+  onInconclusive: z.enum(['warn', 'fail']),
+  assurance: z.enum(['standard', 'bounded']),
+  looks: z.number().int().positive(),
 } satisfies ShapeOf<PlannedGate>)
 
 export const plan: z.ZodType<CampaignPlan> = z.strictObject({

@@ -69,6 +69,10 @@ export function planOf(parts: PlanParts = {}): CampaignPlan {
           target: null,
           alpha: 0.025,
           candidates: variants.map(({ id }) => id).filter((id) => id !== comparator),
+          guardrails: [],
+          onInconclusive: parts.gate?.kind === 'release' ? 'fail' : 'warn',
+          assurance: 'standard',
+          looks: 1,
           ...parts.gate,
         }
   const plan = {
