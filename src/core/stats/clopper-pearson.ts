@@ -31,3 +31,15 @@ export function rateUpperBound(x: number, n: number, level: number): number {
   if (x === n) return 1
   return x === 0 ? 1 - (1 - level) ** (1 / n) : betaQuantile(level, x + 1, n - x)
 }
+
+/**
+ * Independent clean runs (not rounded up) that are needed to claim a failure rate of at most `rate`:
+ * ln(1−level) / ln(1−rate); 298.07, so 299, for 1 % at 95 %. Reference: `zero-fail-n`.
+ *
+ * @throws RangeError unless 0 < rate < 1
+ */
+export function cleanRunsForRate(rate: number, level: number): number {
+  requireLevel(level)
+  if (!(rate > 0 && rate < 1)) throw new RangeError(`a rate to be claimed lies in (0, 1), not ${rate}`)
+  return Math.log1p(-level) / Math.log1p(-rate)
+}

@@ -19,7 +19,7 @@ export interface ClusteredMean {
  * Mean over raw rows whose errors are dependent inside a cluster: SE = √(C/(C−1)) · √(Σ_c (Σ_i (y_ci − ȳ))²) / n, and
  * t with C − 1 degrees of freedom (Miller 2024; the factor as inspect_ai applies it).
  *
- * With equal cluster sizes it equals sd(cluster means)/√C. Refuses an interval below two clusters.
+ * Reference case: `clusteredSE`. With equal cluster sizes it equals sd(cluster means)/√C. Refuses an interval below two clusters.
  *
  * @param clusters rows by cluster; empty clusters are ignored
  */

@@ -22,7 +22,7 @@ function highProduct(a: number, b: number): number {
 }
 
 /**
- * philox4x32-10 (Salmon et al. 2011): four random 32-bit words as a function of counter and key. Integer arithmetic
+ * `philox4x32-10` (Salmon et al. 2011): four random 32-bit words as a function of counter and key. Integer arithmetic
  * only, so every engine gives the same bits, and any resample is addressable without drawing those before it.
  *
  * @param out receives the four words

@@ -1,4 +1,4 @@
-import { incompleteBeta } from './beta.ts'
+import { binomialCdf, binomialQuantile } from './binomial.ts'
 import { requireLevel } from './mean-interval.ts'
 
 export interface QuantileRanks {
@@ -9,29 +9,11 @@ export interface QuantileRanks {
   readonly coverage: number
 }
 
-/** P(X ≤ k), X binomial(n, q). */
-function binomialCdf(k: number, n: number, q: number): number {
-  if (k < 0) return 0
-  if (k >= n) return 1
-  return 1 - incompleteBeta(q, k + 1, n - k)
-}
-
-/** Smallest k with P(X ≤ k) ≥ p, as R's qbinom. */
-function binomialQuantile(p: number, n: number, q: number): number {
-  let low = 0
-  let high = n
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (binomialCdf(middle, n, q) >= p * (1 - 64 * Number.EPSILON)) high = middle
-    else low = middle + 1
-  }
-  return low
-}
-
 /**
  * Ranks of the order statistics that bound the q-quantile with the level in each tail: X_(l) with
  * l = qbinom((1−level)/2), X_(u) with u = qbinom((1+level)/2) + 1. Coverage is P(l ≤ Bin(n, q) < u). No assumption but
- * independent draws of one distribution. Below n = 59 there is no upper bound of the 95th percentile: null.
+ * independent draws of one distribution. Below n = 59 there is no upper bound of the 95th percentile: null. Reference
+ * cases: `quantileOrderCI`.
  *
  * @throws RangeError unless n is a positive whole number and 0 < q < 1
  */
@@ -57,4 +39,16 @@ export function medianOfSorted(sorted: ArrayLike<number>): number {
   if (n % 2 === 1) return high
   const low = sorted[(n >> 1) - 1] ?? Number.NaN
   return low === high ? high : (low + high) / 2
+}
+
+/**
+ * Fewest runs with which some order statistic bounds the q-quantile from above with one-sided confidence `level`:
+ * smallest n with 1 − qⁿ ≥ level; 59 for p95 at 95 %. With fewer the report prints ">max". Reference: `p95-min-n`.
+ *
+ * @throws RangeError unless 0 < q < 1
+ */
+export function minRunsForQuantileBound(q: number, level: number): number {
+  requireLevel(level)
+  if (!(q > 0 && q < 1)) throw new RangeError(`a quantile lies in (0, 1), not ${q}`)
+  return Math.max(1, Math.ceil(Math.log1p(-level) / Math.log(q) - 1e-12))
 }

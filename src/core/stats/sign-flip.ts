@@ -43,6 +43,7 @@ export interface SignFlip {
  * Exact where differences are symmetric about 0 under the null (arms exchangeable inside a scenario); otherwise an
  * asymptotic test of the mean. Up to {@link EXACT_UNITS} units that differ at all, every pattern is enumerated;
  * beyond, {@link RESAMPLES} drawn ones give p = (1 + #{T* ≥ T}) / (R + 1). A contrast without a difference has p = 1.
+ * Reference cases: `signFlipExact`, `signFlipMaxT`.
  */
 export function signFlip(differences: Differences, options: SignFlipOptions): SignFlip {
   const { units, contrasts } = differences

@@ -28,7 +28,7 @@ function upperTail(t: number, df: number): number {
 }
 
 /**
- * Quantile of Student's t by bisection on the tail, to the last bits.
+ * Quantile of Student's t by bisection on the tail, to the last bits. Reference case: `tInv(.975)`.
  *
  * @throws RangeError for p outside (0, 1) or df ≤ 0
  */
