@@ -2,6 +2,7 @@ import type { Json } from '../core/campaign/canonical-json.ts'
 import type { CampaignPlan, Selection } from '../core/campaign/plan.ts'
 import type { RunRecord } from '../core/record/record.ts'
 import type { StatusReason } from '../core/record/status.ts'
+import type { RecordCommand } from './record-command.ts'
 
 /** What a worker's file holds, sent after collection: modes (only, skip, -t) are final then. */
 export interface FilePlan {
@@ -87,8 +88,10 @@ export interface WorkerSettings {
   readonly timeoutMs: number
   /** Origins that may be reached in replay mode and are not recorded (local services of the subject). */
   readonly passthrough: readonly string[]
-  /** Name of the Vitest project, for commands in messages. */
+  /** Name of the Vitest project, for messages. */
   readonly projectName: string
+  /** How a cell is recorded again, for messages. */
+  readonly record: RecordCommand
   /** Provider keys that were unset and got the placeholder. */
   readonly placeholderKeys: readonly string[]
 }

@@ -46,6 +46,11 @@ export function trafficPolicy(facts: PolicyFacts): Policy {
   return wanted
 }
 
+/** Whether `-u` makes a run record: any other mode than `auto`, in the options or in EVALS_MODE, leaves it without effect. */
+export function followsSnapshots(mode: Mode, envMode: string | undefined): boolean {
+  return (envMode === undefined || envMode === '' ? mode : envMode) === 'auto'
+}
+
 function isMode(text: string): text is Mode {
   return (MODES as readonly string[]).includes(text)
 }

@@ -4,11 +4,12 @@ import type { TestProject } from 'vitest/node'
 import { PLACEHOLDER_KEY } from '../../core/traffic/redact.ts'
 import type { WorkerSettings } from '../control.ts'
 import type { ResolvedOptions } from '../options.ts'
+import { commandOf } from '../record-command.ts'
 import { placeholderKeys } from '../replay/keys.ts'
 import type { CampaignWorker } from './campaign-worker.ts'
 import { viteModules } from './code-digest.ts'
 import { createHost, type Host } from './host.ts'
-import { type Policy, trafficPolicy } from './policy.ts'
+import { followsSnapshots, type Policy, trafficPolicy } from './policy.ts'
 import { Run } from './run.ts'
 
 const { version: packageVersion } = createRequire(import.meta.url)('../../../package.json') as { version: string }
@@ -81,6 +82,13 @@ export class ProjectRuns {
       passthrough: this.options.passthrough,
       placeholderKeys: placeholders,
       projectName: this.project.name,
+      record: commandOf({
+        cwd: process.cwd(),
+        root: this.project.vitest.config.root,
+        configFile: this.project.vitest.vite.config.configFile,
+        projectName: this.project.name,
+        followsSnapshots: followsSnapshots(this.options.mode, process.env.EVALS_MODE),
+      }),
     }
   }
 

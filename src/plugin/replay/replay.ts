@@ -1,15 +1,12 @@
-import { relative } from 'node:path'
 import type { Exchange, HeaderList } from '../../core/traffic/exchange.ts'
-import type { TapeMiss } from '../../core/traffic/tape.ts'
 import { bytesOf } from './body.ts'
 import { type Answer, canHaveBody } from './call.ts'
 import { errorOf } from './fault.ts'
+import { missOf } from './miss.ts'
 import type { RecorderParts } from './parts.ts'
-import { recordingPath } from './path.ts'
 import type { CellCall } from './recorder.ts'
 import { refusal } from './refusal.ts'
 import { playback } from './stream.ts'
-import type { ReplayMiss } from './traffic.ts'
 
 /** Serves a call from the recording of its cell, or says that it is not there. */
 export function replay(cellCall: CellCall, parts: RecorderParts): Answer {
@@ -54,24 +51,4 @@ function replayedHeaders(status: number, headers: HeaderList, hasBody: boolean):
   // There is no limit to wait for in a recording: SDKs repeat the call at once, not after the seconds of that day.
   const unhurried = kept.filter(([name]) => name !== 'retry-after' && name !== 'retry-after-ms')
   return [...unhurried, ['retry-after-ms', '1'], ['retry-after', '0']]
-}
-
-function missOf(
-  { request: { method, url }, cell: { options } }: CellCall,
-  miss: TapeMiss | null,
-  { settings }: RecorderParts,
-): ReplayMiss {
-  const { campaignId, variantId, scenarioId, seed } = options.coordinates
-  const name = `campaign "${campaignId}", cell ${variantId} / ${scenarioId} / seed ${seed}`
-  const evalFile = relative(settings.root, options.evalFile)
-  const file = relative(settings.root, recordingPath(options.evalFile, options.coordinates))
-  const because = `This run replays (${settings.policyReason}), so ${method} ${url} was not sent. Record the cell: npx vitest run --project ${settings.projectName} ${evalFile} -u`
-  if (miss === null) {
-    return { method, url, kind: 'no-recording', message: `${name} has no recording (${file}). ${because}` }
-  }
-  const what =
-    miss.miss === 'exhausted'
-      ? `made a request more often than the ${miss.recorded} ${miss.recorded === 1 ? 'time' : 'times'} that its recording (${file}) holds it`
-      : `made a request that its recording (${file}) does not hold: another address, or another body`
-  return { method, url, kind: miss.miss, message: `${name} ${what}. ${because}` }
 }

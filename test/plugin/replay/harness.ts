@@ -58,6 +58,7 @@ export function project(): Project {
         passthrough: [],
         projectName: 'evals',
         placeholderKeys: [],
+        record: { cwd: root, start: 'npx vitest run --project evals', end: '-u' },
         ...overrides,
       }
       const traffic = installTraffic(settings, {
