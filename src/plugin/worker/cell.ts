@@ -114,7 +114,8 @@ class Execution {
 
   /** Shows what became of the cell as the state of its test. A low score is never red. */
   show(context: TestContext, record: RunRecord): void {
-    if (record.status === 'capture_error' && this.#red === null) {
+    // What a subject throws over a request without a recording is an echo of the miss, in the words of some SDK.
+    if (record.status === 'capture_error' && (this.#red === null || missed(record))) {
       this.#red = this.#errorAtSite('CaptureError', captureMessage(record))
     }
     if (this.#red !== null) throw withoutOwnFrames(this.#red, this.#registered.site)
@@ -308,6 +309,10 @@ function callsOf(closed: CellTrafficResult | null): CheckedCall[] {
     const billed = reading !== null && exchange.source !== 'mocked'
     return { ...exchange, reading, cost: billed ? priceExchange(reading, new Date(exchange.startedAt)) : null }
   })
+}
+
+function missed(record: RunRecord): boolean {
+  return record.integrity.issues.some(({ code, severity }) => code === 'replay_miss' && severity === 'error')
 }
 
 function captureMessage(record: RunRecord): string {
