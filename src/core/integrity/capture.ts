@@ -37,8 +37,9 @@ export function checkCapture(evidence: CellEvidence, find: Find): void {
   }
 }
 
-function checkPresence({ capture, subject, calls }: CellEvidence, find: Find): void {
-  if (capture === 'off' || subject === 'failed') return
+function checkPresence({ capture, subject, calls, misses }: CellEvidence, find: Find): void {
+  // A request that found no recording was made and seen; the miss says so.
+  if (capture === 'off' || subject === 'failed' || misses.length > 0) return
   const own = calls.filter(({ role }) => role === 'subject')
   if (own.some(({ reading, source }) => reading !== null && source !== 'mocked')) return
   if (own.length === 0) {
