@@ -1,4 +1,4 @@
-import type { JournalEntry } from './entry.ts'
+import type { JournalEntry, WrittenEntry } from './entry.ts'
 import { encodeLine } from './line.ts'
 
 /** An open file at whose end is written. */
@@ -24,14 +24,14 @@ export interface Appender {
    *
    * Rejects with JournalWriteError when this or an earlier write failed: nothing more is written then.
    */
-  append(entry: JournalEntry): Promise<void>
+  append(entry: JournalEntry | WrittenEntry): Promise<void>
   /**
    * Writes in order and does not say when: the entry is durable with the next `append` or with `close`, where a failure
    * shows too.
    *
    * @throws JournalWriteError when an earlier write failed
    */
-  appendLazy(entry: JournalEntry): void
+  appendLazy(entry: JournalEntry | WrittenEntry): void
   /** Writes what is left, makes it durable, closes the file. Rejects with the failure if there was one. */
   close(): Promise<void>
 }
@@ -85,7 +85,7 @@ export function createAppender(file: JournalFile, { name, firstSeq = 0 }: Append
   let failure: JournalWriteError | null = null
   let closing: Promise<void> | null = null
 
-  function add(entry: JournalEntry): Batch {
+  function add(entry: JournalEntry | WrittenEntry): Batch {
     if (failure !== null) throw failure
     if (closing !== null) throw new Error(`the journal ${name} is closed: a ${entry.kind} entry came too late`)
     next.lines.push(encodeLine(seq, entry))

@@ -79,3 +79,18 @@ export const JournalEntry = z.discriminatedUnion('kind', [
 export type JournalEntry = z.infer<typeof JournalEntry>
 export type EntryKind = JournalEntry['kind']
 export type EntryOf<Kind extends EntryKind> = Extract<JournalEntry, { kind: Kind }>
+
+/**
+ * An entry that is JSON text already: records arrive as text from the threads that built them, and making objects of
+ * tens of thousands of them only to write them out again is what a run would spend most on.
+ */
+export interface WrittenEntry {
+  readonly kind: EntryKind
+  /** The entry as JSON, `kind` included. */
+  readonly json: string
+}
+
+/** The `settled` entry of a record that is JSON text. */
+export function settledEntry(record: string): WrittenEntry {
+  return { kind: 'settled', json: `{"kind":"settled","record":${record}}` }
+}

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { JournalEntry } from './entry.ts'
+import { JournalEntry, type WrittenEntry } from './entry.ts'
 
 export const JOURNAL_SCHEMA = 'vitest-campaign/journal@1'
 
@@ -14,8 +14,8 @@ const TAIL = /^,"crc":"([0-9a-f]{8})"\}$/
  *
  * @throws TypeError for what JSON.stringify cannot write (cycles, bigint)
  */
-export function encodeLine(seq: number, entry: JournalEntry): string {
-  const body = `${HEAD}${seq},"entry":${JSON.stringify(entry)}`
+export function encodeLine(seq: number, entry: JournalEntry | WrittenEntry): string {
+  const body = `${HEAD}${seq},"entry":${'json' in entry ? entry.json : JSON.stringify(entry)}`
   return `${body},"crc":"${hex(crc32(body))}"}\n`
 }
 

@@ -79,6 +79,7 @@ export class VitestRuns implements RunSource {
       const interrupted = this.#shutdown.received !== null ? 'interrupted' : input.reason
       const reports = await run.finish(interrupted === 'interrupted')
       notes.push(...run.problems, ...campaignNotes(run))
+      if (interrupted === 'interrupted') notes.push(...unstarted(run, runs.project.name, input))
       if (run.failure !== null) {
         notes.push(
           `the run's journal could not be written: ${run.failure.message}. Records acknowledged before are safe in ${run.folder.dir}`,
@@ -121,6 +122,17 @@ function noFiles({ name, config }: ProjectRuns['project']): string {
     `project ${JSON.stringify(name)} found no eval file: nothing below ${config.dir ?? config.root} matches ${include}. ` +
     `Name the files *.eval.ts, or set \`test: { include: [\u2026] }\` in evals()`
   )
+}
+
+/** Files an interruption kept from being loaded: how many cells they hold is not known. */
+function* unstarted(run: Run, project: string, { modules }: FinishInput): Generator<string> {
+  const planned = new Set([...run.campaigns.values()].map(({ plan }) => plan.file))
+  const files = modules
+    .filter((module) => module.project === project && module.errors.length === 0 && !planned.has(module.file))
+    .map(({ file }) => file)
+  if (files.length === 0) return
+  const more = files.length > 5 ? `, … and ${files.length - 5} more` : ''
+  yield `interrupted before these eval files were loaded: ${files.slice(0, 5).join(', ')}${more}`
 }
 
 function* campaignNotes(run: Run): Generator<string> {

@@ -102,6 +102,8 @@ class Execution {
     this.#bridge.aborts.set(cellId, (reason) => this.#deadline.abort(new Error(reason)))
     this.#bridge.uncaught.set(cellId, (error) => {
       this.#red ??= error
+      // Outside Vitest it would have ended the process: what the subject would still give is not waited for.
+      this.#deadline.crash(error)
     })
     try {
       return await this.#bridge.cellContext.run(cellId, () => this.#execute())

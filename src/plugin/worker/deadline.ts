@@ -11,7 +11,7 @@ export class Deadline {
   readonly #limitMs: number
   readonly #clock: Clock
   #controller: AbortController | null = null
-  #listeners: Set<(reason: Error) => void> | null = null
+  #listeners: Set<(reason: unknown) => void> | null = null
   #timer: { readonly cancel: () => void } | null = null
   #startedAt: number
   #usedMs = 0
@@ -45,7 +45,7 @@ export class Deadline {
   async bound<T>(promise: Promise<T>): Promise<T> {
     promise.catch(() => {})
     if (this.#ended !== null) throw this.#ended.reason
-    let listener: ((reason: Error) => void) | null = null
+    let listener: ((reason: unknown) => void) | null = null
     const end = new Promise<never>((_, reject) => {
       listener = reject
       this.#listeners ??= new Set()
@@ -73,6 +73,11 @@ export class Deadline {
   /** The run ends the cell. */
   abort(reason: Error): void {
     this.#end('shutdown', reason)
+  }
+
+  /** Something the cell started threw where nobody could catch it: what is bounded now rejects with that. */
+  crash(error: unknown): void {
+    for (const listener of this.#listeners ?? []) listener(error)
   }
 
   clear(): void {

@@ -68,6 +68,15 @@ test('what cannot be used is refused by name, and everything else of the run run
   }
 })
 
+test('a filter does not hide a campaign that cannot be used', async () => {
+  const root = await project('bad-input')
+  const { code, output } = await runVitest(root, ['bad.eval', '-t', 'good-beside-bad'])
+  expect(code, output).toBe(1)
+  expect(output).toContain('2 passed')
+  expect(output).toContain('21 failed')
+  expect((await inspectRun(root)).cell('good-beside-bad', 's').status).toBe('scored')
+})
+
 const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 describe('a configuration that cannot be used ends before anything runs', () => {

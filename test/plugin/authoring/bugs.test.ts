@@ -40,6 +40,15 @@ test('a bug in the code of the user is red where it is, and nowhere else', async
   expect(output).toContain('thrown in a timer of throws')
   expect(output).toContain('rejected beside rejects')
   expect(output).not.toContain('Unhandled Errors')
+  for (const scenario of ['throws', 'rejects', 'crashes']) {
+    expect(run.cell('runs', scenario)).toMatchObject({
+      status: 'task_fail',
+      failure: { class: 'unknown', mode: 'error' },
+    })
+  }
+  // One that would never settle after that is not waited for.
+  expect(state('runs > v > crashes')).toBe('failed')
+  expect(run.cell('runs', 'crashes').failure?.message).toContain('is not valid JSON')
 
   // A subject that is too slow has failed; that is no bug.
   expect(state('runs > v > stuck')).toBe('passed')

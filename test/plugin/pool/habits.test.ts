@@ -14,7 +14,7 @@ test('campaigns live with what projects set for their other tests', async () => 
 
   // Fake timers fake the subject's time, not the run's.
   expect(run.of('faked').map(({ status }) => status)).toEqual(['scored', 'scored'])
-  expect(Math.abs(Date.parse(run.cell('faked', 'one').startedAt) - Date.now())).toBeLessThan(600_000)
+  expect(Math.abs(Date.parse(run.cell('faked', 'one').startedAt ?? '') - Date.now())).toBeLessThan(600_000)
   expect(run.cell('deadline-beside-fake-timers', 'stuck')).toMatchObject({
     status: 'task_fail',
     failure: { class: 'timeout' },
