@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { relative, sep } from 'node:path'
-import type { Reporter, TestModule, TestRunEndReason, Vitest } from 'vitest/node'
+import type { Reporter, TestCase, TestModule, TestRunEndReason, Vitest } from 'vitest/node'
 import { RunRecord } from '../core/record/record.ts'
 import type { CampaignReport } from '../core/report/report.ts'
 import type { FinishedRun, RunSource } from '../core/report/run-source.ts'
@@ -63,6 +63,19 @@ export default class CampaignReporter implements Reporter {
       () => source.live(),
     )
     this.#line.start()
+  }
+
+  /** Gives a cell's record to every reporter, the blob one included; read only when one of them asks. */
+  onTestCaseResult(test: TestCase): void {
+    const source = this.#source
+    const { campaign }: { readonly campaign?: { readonly cellId?: string } } = test.meta()
+    const cellId = campaign?.cellId
+    if (source === null || campaign === undefined || cellId === undefined) return
+    Object.defineProperty(campaign, 'record', {
+      enumerable: true,
+      configurable: true,
+      get: () => source.record(cellId),
+    })
   }
 
   async onTestRunEnd(

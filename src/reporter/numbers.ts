@@ -21,6 +21,7 @@ export const REFUSAL_WORDS: { readonly [code in RefusalCode]: string } = {
   replayed: 'replayed',
   not_applicable: 'not applicable',
   k_exceeds_n: 'more draws than seeds',
+  beyond_limit: 'beyond the time limit',
 }
 
 export function unknown(refused: RefusalCode | undefined): string {

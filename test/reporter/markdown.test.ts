@@ -33,7 +33,15 @@ describe('hostile text', () => {
       candidates: ids.map((id) =>
         candidate(id, {
           worst: [
-            { scenario: id, comparator: 1, candidate: 0, delta: -1, comparatorSeeds: '1/1', candidateSeeds: '0/1' },
+            {
+              scenario: id,
+              comparator: 1,
+              candidate: 0,
+              delta: -1,
+              comparatorSeeds: '1/1',
+              candidateSeeds: '0/1',
+              flaky: { comparator: false, candidate: false },
+            },
           ],
         }),
       ),
@@ -43,6 +51,7 @@ describe('hostile text', () => {
         count: 1,
         example: `${id}\n\`\`\`\`\n@octocat`,
         cells: [id],
+        variants: [],
       })),
     }),
   )

@@ -41,6 +41,23 @@ export function estimate(
   }
 }
 
+export function latency(medianMs: Estimate, source: VariantSummary['latency']['source']): VariantSummary['latency'] {
+  const p95Ms =
+    medianMs.est === null
+      ? medianMs
+      : estimate(2_810, 2_350, null, {
+          level: 0.9,
+          n: 72,
+          unit: 'run',
+          method: 'order-statistic',
+          refused: 'too_few_scenarios',
+        })
+  return { medianMs, p95Ms, censored: 0, limitMs: 600_000, source }
+}
+
+const none = estimate(null, null, null, { refused: 'not_applicable', n: 0 })
+const noVariance = { tau2: null, sigma2: null, icc: null, deff: null, nEff: null, refused: 'no_data' } as const
+
 export function variant(id: string, part: Partial<VariantSummary> = {}): VariantSummary {
   return {
     id,
@@ -59,8 +76,22 @@ export function variant(id: string, part: Partial<VariantSummary> = {}): Variant
       perSuccessUsd: 0.00578,
       provenance: 'estimated',
     },
-    latency: { medianMs: estimate(1234, 1100, 1410, { method: 'order-statistic' }), source: 'live' },
+    latency: latency(estimate(1234, 1100, 1410, { method: 'order-statistic' }), 'live'),
     tokens: { input: 28_800, output: 4_310, known: true },
+    reliability: { k: 3, passAtK: none, passHatK: none, bounds: { passAtK: null, passHatK: null } },
+    flakiness: {
+      flaky: 0,
+      stablePass: 17,
+      stableFail: 7,
+      unknown: 0,
+      share: 0,
+      disagreement: none,
+      scenarios: [],
+    },
+    variance: noVariance,
+    splits: [],
+    overfitGap: null,
+    frontier: { class: null, dominatedBy: [], probability: null, refused: 'too_few_scenarios' },
     ...part,
   }
 }
@@ -80,6 +111,21 @@ export function candidate(id: string, part: Partial<CandidateReport> = {}): Cand
     unseenLoss: { lost: 0, units: 24, upperRate: 0.117 },
     atLeast: null,
     mustPass: { scenarios: 0, broken: [] },
+    guardrails: [],
+    boundedLower: null,
+    variance: noVariance,
+    power: {
+      target: null,
+      requiredScenarios: null,
+      requiredAtAnySeeds: null,
+      requiredUsd: null,
+      seedsNarrowBy: null,
+      advice: null,
+      refused: 'not_applicable',
+    },
+    costRatio: { perCell: none, perSuccess: none },
+    latencyRatio: { median: none, p95: none },
+    flakinessChange: none,
     worst: [],
     changed: { worse: 3, better: 4, same: 17, missing: 0 },
     ...part,
@@ -98,15 +144,20 @@ export function report(part: Partial<CampaignReport> = {}): CampaignReport {
       outcome: 'hold',
       rule: '9',
       red: false,
+      exitCode: 0,
       headline: 'no loss of concise against current on label was shown (24 scenarios, 3 seeds)',
       reasons: [],
     },
+    confirmatory: false,
+    prereg: null,
+    looks: { used: 1, allowed: 1, exhausted: false },
     design: {
       comparator: 'current',
       candidates: ['concise'],
       primary: 'label',
       scale: [0, 1],
       scenarios: 24,
+      deciding: 24,
       families: null,
       seeds: 3,
       splits: { holdout: 24 },
@@ -115,6 +166,10 @@ export function report(part: Partial<CampaignReport> = {}): CampaignReport {
       minGain: 0,
       target: 0.03,
       alpha: 0.025,
+      alphaOfLook: 0.025,
+      guardrails: [],
+      assurance: 'standard',
+      onInconclusive: 'warn',
       coverageFloor: 0.95,
     },
     fingerprint: { campaign: 'sha256-jcs:c', records: 'sha256-jcs:r', report: 'sha256-jcs:p' },
@@ -125,6 +180,7 @@ export function report(part: Partial<CampaignReport> = {}): CampaignReport {
     evidence: { live: 144, replayed: 0, mixed: 0, carried: 0, recordedFrom: null, recordedTo: null },
     failures: [],
     warnings: [],
+    actions: [],
     ...part,
   }
 }
@@ -138,6 +194,7 @@ export const REGRESS = report({
     outcome: 'regress',
     rule: '3',
     red: true,
+    exitCode: 1,
     headline: 'concise is worse than current on label: -6.4 pp (95 % CI -10.9 to -1.9), 24 scenarios x 3 seeds',
     reasons: [{ code: 'harm_shown', text: 'the whole interval of concise lies below zero' }],
   },
@@ -171,7 +228,7 @@ export const REGRESS = report({
       role: 'candidate',
       counts: statusCounts({ scored: 60, task_fail: 4, infra_error: 5, not_run: 3 }),
       coverage: 64 / 72,
-      latency: { medianMs: estimate(null, null, null, { refused: 'no_data' }), source: 'none' },
+      latency: latency(estimate(null, null, null, { refused: 'no_data' }), 'none'),
     }),
   ],
   candidates: [
@@ -192,6 +249,7 @@ export const REGRESS = report({
           delta: -1,
           comparatorSeeds: '3/3',
           candidateSeeds: '0/3',
+          flaky: { comparator: false, candidate: false },
         },
         {
           scenario: 'search/ambiguous-date',
@@ -200,6 +258,7 @@ export const REGRESS = report({
           delta: -0.667,
           comparatorSeeds: '3/3',
           candidateSeeds: '1/3',
+          flaky: { comparator: false, candidate: false },
         },
         {
           scenario: 'booking/two-passengers',
@@ -208,6 +267,7 @@ export const REGRESS = report({
           delta: -0.333,
           comparatorSeeds: '2/3',
           candidateSeeds: '1/3',
+          flaky: { comparator: false, candidate: false },
         },
       ],
       changed: { worse: 9, better: 2, same: 13, missing: 0 },
@@ -237,8 +297,9 @@ export const REGRESS = report({
       count: 7,
       example: 'the cell ran into its deadline of 60 s',
       cells: ['0123456789abcdef'],
+      variants: [],
     },
-    { class: 'format_drift', mode: null, count: 3, example: null, cells: ['fedcba9876543210'] },
+    { class: 'format_drift', mode: null, count: 3, example: null, cells: ['fedcba9876543210'], variants: [] },
   ],
   integrity: {
     backend: 'real',
@@ -255,6 +316,7 @@ export const UNDERPOWERED = report({
     outcome: 'underpowered',
     rule: '2b',
     red: false,
+    exitCode: 0,
     headline: '4 scenarios are too few to decide: 6 are needed',
     reasons: [],
   },
@@ -275,7 +337,15 @@ export const UNDERPOWERED = report({
       signFlip: { p: 0.5, pFloor: 0.0625, exact: true, resamples: null },
       detectableDrop: { drop: null, refused: 'too_few_scenarios' },
       worst: [
-        { scenario: 'refund', comparator: 1, candidate: 0, delta: -1, comparatorSeeds: '1/1', candidateSeeds: '0/1' },
+        {
+          scenario: 'refund',
+          comparator: 1,
+          candidate: 0,
+          delta: -1,
+          comparatorSeeds: '1/1',
+          candidateSeeds: '0/1',
+          flaky: { comparator: false, candidate: false },
+        },
       ],
       changed: { worse: 1, better: 0, same: 3, missing: 0 },
     }),
@@ -290,6 +360,7 @@ export const NO_GATE = report({
     outcome: null,
     rule: null,
     red: false,
+    exitCode: 0,
     headline: 'current scored 0.712 on label (24 scenarios, 3 seeds); no gate is declared',
     reasons: [],
   },
@@ -307,6 +378,7 @@ export const INVALID = report({
     outcome: 'invalid',
     rule: '1',
     red: true,
+    exitCode: 1,
     headline: 'not one cell of concise was scored: there is nothing to compare',
     reasons: [{ code: 'empty_arm', text: 'concise has no scored cell' }],
   },
@@ -328,7 +400,7 @@ export const INVALID = report({
         provenance: 'uncaptured',
         refused: 'no_data',
       },
-      latency: { medianMs: estimate(null, null, null, { refused: 'no_data' }), source: 'none' },
+      latency: latency(estimate(null, null, null, { refused: 'no_data' }), 'none'),
       tokens: { input: null, output: null, known: false },
     }),
   ],
@@ -352,6 +424,7 @@ export const CAPTURE_ERRORS = report({
     ...base.verdict,
     word: 'FAIL',
     red: true,
+    exitCode: 1,
     outcome: 'invalid',
     rule: '1',
     headline: '3 cells called no provider: what they measured is unknown',
@@ -389,6 +462,7 @@ export const AT_LEAST = report({
     ...base.verdict,
     word: 'FAIL',
     red: true,
+    exitCode: 1,
     outcome: 'regress',
     rule: '3',
     headline: 'current scores below 0.900 on label: 0.712 (95 % CI 0.651 to 0.773)',
@@ -405,7 +479,15 @@ export const AT_LEAST = report({
       detectableDrop: { drop: null, refused: 'not_applicable' },
       atLeast: { threshold: 0.9, outcome: 'regress', mean: estimate(0.712, 0.651, 0.773) },
       worst: [
-        { scenario: 'refund', comparator: null, candidate: 0, delta: null, comparatorSeeds: '', candidateSeeds: '0/3' },
+        {
+          scenario: 'refund',
+          comparator: null,
+          candidate: 0,
+          delta: null,
+          comparatorSeeds: '',
+          candidateSeeds: '0/3',
+          flaky: { comparator: false, candidate: false },
+        },
       ],
     }),
   ],

@@ -145,7 +145,17 @@ describe('numbers', () => {
 
 describe('the command that reruns a scenario', () => {
   const rerun = (scenario: string): string => {
-    const worst = [{ scenario, comparator: 1, candidate: 0, delta: -1, comparatorSeeds: '1/1', candidateSeeds: '0/1' }]
+    const worst = [
+      {
+        scenario,
+        comparator: 1,
+        candidate: 0,
+        delta: -1,
+        comparatorSeeds: '1/1',
+        candidateSeeds: '0/1',
+        flaky: { comparator: false, candidate: false },
+      },
+    ]
     const text = renderTerminal(report({ candidates: [candidate('concise', { outcome: 'regress', worst })] }), PLAIN)
     return lines(text).find((line) => line.includes('npx vitest')) ?? ''
   }
@@ -247,6 +257,7 @@ const candidates = fc
         delta: -1,
         comparatorSeeds: '3/3',
         candidateSeeds: '0/3',
+        flaky: { comparator: false, candidate: false },
       })),
     }),
   )
@@ -270,7 +281,7 @@ const reports: fc.Arbitrary<CampaignReport> = fc
       coverage: { planned: count, counts: statusCounts({ not_run: count, infra_error: 3 }), reasons: { [id]: count } },
       variants,
       candidates,
-      failures: texts.map((text) => ({ class: text, mode: text, count, example: text, cells: [text] })),
+      failures: texts.map((text) => ({ class: text, mode: text, count, example: text, cells: [text], variants: [] })),
       integrity: {
         backend: 'mixed',
         issues: texts.map((text) => ({ code: text, severity: 'warn', count, example: text })),
@@ -305,6 +316,7 @@ describe('any report', () => {
       delta: -1,
       comparatorSeeds: '3/3',
       candidateSeeds: '0/3',
+      flaky: { comparator: false, candidate: false },
     })
     const all = lines(
       renderTerminal(
@@ -332,7 +344,14 @@ describe('any report', () => {
               worst: many(scenario),
             }),
           ),
-          failures: many((index) => ({ class: 'unknown', mode: `mode-${index}`, count: 1, example: long, cells: [] })),
+          failures: many((index) => ({
+            class: 'unknown',
+            mode: `mode-${index}`,
+            count: 1,
+            example: long,
+            cells: [],
+            variants: [],
+          })),
           integrity: {
             backend: 'stub',
             issues: many(() => ({ code: 'stub_backend', severity: 'error', count: 1, example: long })),

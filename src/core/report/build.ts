@@ -1,14 +1,18 @@
 import { digestOf } from '../campaign/identity.ts'
 import type { CampaignPlan } from '../campaign/plan.ts'
 import { philoxKey } from '../stats/philox.ts'
+import { alphaPerLook } from '../stats/sequence/alpha-spending.ts'
+import { actionsOf } from './actions.ts'
 import { type Arm, armOf, zeroCounts } from './arm.ts'
 import { judgeCandidates } from './candidate.ts'
 import { byCodeUnit, type Cells, placeRecords } from './cells.ts'
 import { recordsFingerprint } from './fingerprint.ts'
-import { scoreWords } from './numbers.ts'
+import { frontierOf } from './frontier.ts'
+import { plural, scoreWords } from './numbers.ts'
 import { differingJudges, evidenceOf, failuresOf, integrityOf, missingReasons } from './observations.ts'
 import { type CampaignReport, REPORT_SCHEMA, type Reason, type ReportInput, type VariantSummary } from './report.ts'
 import { rounded } from './rounding.ts'
+import { decidingCells, splitLeaks } from './splits.ts'
 import { unitsOf } from './units.ts'
 import { summarize } from './variant-summary.ts'
 import { coverageVerdict, gateVerdict } from './verdict.ts'
@@ -16,7 +20,12 @@ import { warningsOf } from './warnings.ts'
 
 const DEFAULT_ALPHA = 0.025
 /** Problems found outside the records after which no number is a verdict. */
-const INVALIDATING: ReadonlySet<string> = new Set(['duplicate_cell', 'campaign_twice', 'interrupted', 'manifest_mismatch'])
+const INVALIDATING: ReadonlySet<string> = new Set([
+  'duplicate_cell',
+  'campaign_twice',
+  'interrupted',
+  'manifest_mismatch',
+])
 
 /**
  * The report of one campaign: a pure function of plan, records and problems. The planned cells are the denominator;
@@ -28,46 +37,73 @@ const INVALIDATING: ReadonlySet<string> = new Set(['duplicate_cell', 'campaign_t
 export function buildReport(input: ReportInput): CampaignReport {
   const { plan } = input
   const names = checkPlan(plan)
-  const cells = placeRecords(plan, input.fingerprint, input.records)
+  const all = placeRecords(plan, input.fingerprint, input.records)
+  const cells = decidingCells(all)
   const scale = primaryScale(plan)
   const units = unitsOf(cells.scenarios)
   const arms = cells.variants.map((_, variant) => armOf(cells, variant, scale ?? [0, 1]))
+  const whole = cells === all ? arms : all.variants.map((_, variant) => armOf(all, variant, scale ?? [0, 1]))
   const problems = input.problems.toSorted((a, b) => byCodeUnit(a.code, b.code) || byCodeUnit(a.text, b.text))
-  const invalid = invalidReasons(plan, cells, arms, problems)
+  const invalid = invalidReasons(plan, all, arms, problems)
+  const interrupted = interruptedText(all, whole, invalid)
   const armNamed = (id: string): Arm | undefined => arms[cells.variants.findIndex((variant) => variant.id === id)]
   const comparator = names.comparator === null ? null : (armNamed(names.comparator) ?? null)
   const candidates = names.candidates.flatMap((id) => armNamed(id) ?? [])
-  const alpha = plan.gate?.alpha ?? DEFAULT_ALPHA
+  const looks = looksOf(input)
+  const declaredAlpha = plan.gate?.alpha ?? DEFAULT_ALPHA
+  const alpha = alphaPerLook(declaredAlpha, looks.allowed)
+  const exploratory = exploratoryReasons(plan.gate, cells, looks, input.prereg ?? null)
   const roles = arms.map((arm): VariantSummary['role'] =>
     arm === comparator ? 'comparator' : candidates.includes(arm) ? 'candidate' : 'variant',
   )
   const order = arms.toSorted((a, b) => Number(b === comparator) - Number(a === comparator) || a.variant - b.variant)
-  const variants = order.map((arm) => summarize(cells, arm, units, roles[arm.variant] ?? 'variant', 1 - 2 * alpha))
+  const key = philoxKey(
+    plan.campaignId,
+    cells.scenarios.map(({ digest }) => digest),
+    plan.primary,
+  )
+  const level = 1 - 2 * alpha
+  const frontier = frontierOf(cells, arms, units, alpha, key)
+  const variants = order.map((arm) =>
+    summarize({
+      cells,
+      all,
+      arm,
+      whole: whole[arm.variant] ?? arm,
+      units,
+      role: roles[arm.variant] ?? 'variant',
+      level,
+      limitMs: plan.timeoutMs,
+      bottom: scale?.[0] ?? 0,
+      frontier: frontier[arm.variant] ?? { class: null, dominatedBy: [], probability: null, refused: 'no_data' },
+    }),
+  )
   const judged =
     plan.gate === null
       ? []
       : judgeCandidates({
           cells,
+          allCells: all,
           arms,
           units,
-          gate: plan.gate,
+          gate: { ...plan.gate, alpha },
           scale: scale ?? [0, 1],
           comparator,
           candidates,
           coverageFloor: plan.coverage,
           invalid,
-          key: philoxKey(
-            plan.campaignId,
-            cells.scenarios.map(({ digest }) => digest),
-            plan.primary,
-          ),
+          exploratory,
+          scales: new Map(plan.scorers.map((scorer) => [scorer.name, scorer.scale])),
+          passes: plan.scorers.find(({ name }) => name === plan.primary)?.passes ?? false,
+          key,
         })
-  const integrity = integrityOf(cells)
+  const integrity = integrityOf(all)
   const counts = zeroCounts()
-  for (const arm of arms)
+  for (const arm of whole)
     for (const status of Object.keys(counts) as (keyof typeof counts)[]) counts[status] += arm.counts[status]
+  const failures = failuresOf(all)
   const splits = new Map<string, number>()
-  for (const { split } of cells.scenarios) splits.set(split, (splits.get(split) ?? 0) + 1)
+  for (const { split } of all.scenarios) splits.set(split, (splits.get(split) ?? 0) + 1)
 
   const body: Omit<CampaignReport, 'fingerprint'> & {
     readonly fingerprint: Omit<CampaignReport['fingerprint'], 'report'>
@@ -78,34 +114,107 @@ export function buildReport(input: ReportInput): CampaignReport {
     line: plan.line,
     verdict:
       plan.gate === null
-        ? coverageVerdict(variants, plan.coverage, plan.primary, invalid, scoreWords(scale ?? [0, 1]).value)
-        : gateVerdict(judged, invalid),
+        ? coverageVerdict(
+            variants,
+            plan.coverage,
+            plan.primary,
+            invalid,
+            scoreWords(scale ?? [0, 1]).value,
+            interrupted,
+          )
+        : gateVerdict(judged, plan.gate, invalid, interrupted),
+    confirmatory:
+      plan.gate !== null && exploratory.length === 0 && input.prereg?.verified === true && invalid.length === 0,
+    prereg: input.prereg ?? null,
+    looks,
     design: {
       comparator: names.comparator,
       candidates: names.candidates,
       primary: plan.primary,
       scale,
-      scenarios: cells.scenarios.length,
+      scenarios: all.scenarios.length,
+      deciding: cells.scenarios.length,
       families: units.families,
       seeds: cells.seeds.length,
       splits: Object.fromEntries([...splits.keys()].sort(byCodeUnit).map((split) => [split, splits.get(split) ?? 0])),
-      splitDeclared: cells.scenarios.every(({ splitDeclared }) => splitDeclared),
+      splitDeclared: all.scenarios.every(({ splitDeclared }) => splitDeclared),
       margin: plan.gate?.margin ?? null,
       minGain: plan.gate?.minGain ?? 0,
       target: plan.gate?.target ?? plan.gate?.margin ?? null,
-      alpha,
+      alpha: declaredAlpha,
+      alphaOfLook: alpha,
+      guardrails: plan.gate?.guardrails ?? [],
+      assurance: plan.gate?.assurance ?? null,
+      onInconclusive: plan.gate?.onInconclusive ?? null,
       coverageFloor: plan.coverage,
     },
-    fingerprint: { campaign: input.fingerprint, records: recordsFingerprint(cells) },
-    coverage: { planned: cells.records.length, counts, reasons: missingReasons(cells) },
+    fingerprint: { campaign: input.fingerprint, records: recordsFingerprint(all) },
+    coverage: { planned: all.records.length, counts, reasons: missingReasons(all) },
     variants,
     candidates: judged.map(({ report }) => report),
     integrity,
-    evidence: evidenceOf(cells),
-    failures: failuresOf(cells),
-    warnings: warningsOf({ cells, variants, integrity, judged, coverageFloor: plan.coverage, problems }),
+    evidence: evidenceOf(all),
+    failures,
+    warnings: warningsOf({
+      cells: all,
+      variants,
+      integrity,
+      judged,
+      coverageFloor: plan.coverage,
+      problems,
+      exploratory: plan.gate === null ? [] : exploratory,
+      looks,
+    }),
+    actions: actionsOf({ judged, variants, failures, counts, invalid, seeds: cells.seeds.length }),
   })
   return { ...body, fingerprint: { ...body.fingerprint, report: digestOf(body, 'report') } }
+}
+
+/** @throws Error for looks that cannot be counted */
+function looksOf({ plan, looks }: ReportInput): CampaignReport['looks'] {
+  const used = looks?.used ?? 1
+  const allowed = looks?.allowed ?? plan.gate?.looks ?? 1
+  for (const [name, count] of Object.entries({ used, allowed })) {
+    if (!Number.isSafeInteger(count) || count < 1) {
+      throw new Error(`campaign ${plan.campaignId}: looks.${name} must be a whole number from 1 on, not ${count}`)
+    }
+  }
+  return { used, allowed, exhausted: used > allowed }
+}
+
+/** Why nothing that this report finds good is confirmed; shown harm needs no confirmation. */
+function exploratoryReasons(
+  gate: CampaignPlan['gate'],
+  cells: Cells,
+  looks: CampaignReport['looks'],
+  prereg: CampaignReport['prereg'],
+): Reason[] {
+  const reasons: Reason[] = []
+  if (cells.scenarios.some(({ split }) => split !== 'holdout'))
+    reasons.push({
+      code: 'no_holdout',
+      text: 'no scenario is of the holdout split: all of them may have been tuned on',
+    })
+  if (looks.exhausted) {
+    const text = `holdout worn: look ${looks.used} of ${looks.allowed} at these scenarios`
+    reasons.push({ code: 'looks_exhausted', text })
+  }
+  if (gate?.kind === 'release' && prereg !== null) {
+    const fields = prereg.deviations.map(({ field }) => field)
+    if (fields.length > 0) {
+      reasons.push({ code: 'prereg_deviates', text: `the run deviates from its preregistration: ${fields.join(', ')}` })
+    } else if (!prereg.verified) {
+      reasons.push({ code: 'prereg_unverified', text: 'the preregistration could not be verified' })
+    }
+  }
+  return reasons
+}
+
+/** What an interrupted run has to say instead of numbers: null for one that was not, or is invalid for another reason. */
+function interruptedText(cells: Cells, arms: readonly Arm[], invalid: readonly Reason[]): string | null {
+  if (!invalid.some(({ code }) => code === 'interrupted')) return null
+  const done = arms.reduce((sum, { measured }) => sum + measured, 0)
+  return `the run was interrupted: ${done} of ${plural(cells.records.length, 'cell')} have a result; run it again`
 }
 
 function primaryScale(plan: CampaignPlan): readonly [number, number] | null {
@@ -117,6 +226,7 @@ function invalidReasons(plan: CampaignPlan, cells: Cells, arms: readonly Arm[], 
   return [
     ...problems.filter(({ code }) => INVALIDATING.has(code)),
     ...cells.problems,
+    ...splitLeaks(cells),
     ...(primaryScale(plan) === null
       ? [{ code: 'unbounded_primary', text: `the primary scorer ${plan.primary} has no bounded scale` }]
       : []),

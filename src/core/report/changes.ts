@@ -1,5 +1,6 @@
 import { type Arm, cellValue, passOf, recordAt } from './arm.ts'
 import { byCodeUnit, type Cells } from './cells.ts'
+import { isFlaky } from './flakiness.ts'
 import type { CandidateReport, ScenarioChange } from './report.ts'
 
 const WORST_LISTED = 20
@@ -33,6 +34,7 @@ export function changesOf(
       delta,
       comparatorSeeds: seedText(cells, comparator, scenario, bottom),
       candidateSeeds: seedText(cells, candidate, scenario, bottom),
+      flaky: { comparator: isFlaky(comparator, scenario), candidate: isFlaky(candidate, scenario) },
     }),
   )
   return { worst, changed }

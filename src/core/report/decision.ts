@@ -37,6 +37,15 @@ export interface Evidence {
   readonly detectable: number | null
   /** An arm has fewer measured cells than the coverage floor. */
   readonly coverageShort: boolean
+  /** A guardrail is shown beyond its limit. */
+  readonly guardrailViolated: boolean
+  /** A guardrail that must be shown to hold is not. */
+  readonly guardrailOpen: boolean
+  /**
+   * Under `assurance: bounded`: whether the bound for any distribution clears the smallest gain, and the margin; null
+   * under `standard`.
+   */
+  readonly bounded: { readonly gain: boolean; readonly withinMargin: boolean } | null
 }
 
 export interface Rule {
@@ -71,9 +80,15 @@ function nonInferior(e: Evidence): boolean {
   return withinMargin(e) && e.differing >= FEWEST_DIFFERING
 }
 
+/** Everything but the primary score's own interval that a candidate needs before it ships. */
+const ready = (e: Evidence): boolean => e.units >= FEWEST_UNITS && !e.guardrailOpen
+const shipsSuperior = (e: Evidence): boolean => ready(e) && gain(e) && (e.bounded === null || e.bounded.gain)
+const shipsNonInferior = (e: Evidence): boolean =>
+  ready(e) && nonInferior(e) && (e.bounded === null || e.bounded.withinMargin)
+
 /**
- * The verdict on one candidate of a `pr` gate: the first rule that holds. Row numbers are those of the specification
- * and stay, whichever rows are added (4 and 5 are guardrails). Absence of evidence never ships and never regresses.
+ * The verdict on one candidate: the first rule that holds. Row numbers are those of the specification and stay,
+ * whichever rows are added. `red` is what a `pr` gate makes of it. Absence of evidence never ships and never regresses.
  */
 export const RULES: readonly Rule[] = [
   { row: '1', outcome: 'invalid', code: 'invalid', red: true, when: (e) => e.invalid },
@@ -89,15 +104,28 @@ export const RULES: readonly Rule[] = [
   },
   { row: '3', outcome: 'regress', code: 'harm_shown', red: true, when: (e) => e.units >= FEWEST_UNITS && harm(e) },
   {
+    row: '4',
+    outcome: 'regress',
+    code: 'guardrail_violated',
+    red: true,
+    when: (e) => e.units >= FEWEST_UNITS && e.guardrailViolated,
+  },
+  {
     row: '6',
     outcome: 'hold',
     code: 'exploratory',
     red: false,
-    when: (e) => e.exploratory && e.units >= FEWEST_UNITS && (gain(e) || nonInferior(e)),
+    when: (e) => e.exploratory && (shipsSuperior(e) || shipsNonInferior(e)),
   },
-  { row: '7', outcome: 'ship', code: 'superior', red: false, when: (e) => e.units >= FEWEST_UNITS && gain(e) },
-  { row: '8', outcome: 'ship', code: 'non_inferior', red: false, when: nonInferior },
-  { row: '8', outcome: 'hold', code: 'few_differences', red: false, when: withinMargin },
+  { row: '7', outcome: 'ship', code: 'superior', red: false, when: shipsSuperior },
+  { row: '8', outcome: 'ship', code: 'non_inferior', red: false, when: shipsNonInferior },
+  {
+    row: '8',
+    outcome: 'hold',
+    code: 'few_differences',
+    red: false,
+    when: (e) => withinMargin(e) && !nonInferior(e),
+  },
   {
     row: '9',
     outcome: 'hold',
@@ -108,6 +136,21 @@ export const RULES: readonly Rule[] = [
       e.margin === null && e.target !== null && below(e.upper, e.target) && !e.zeroSpread && e.units >= T_UNITS,
   },
   { row: '10', outcome: 'inconclusive', code: 'incomplete', red: true, when: (e) => e.coverageShort },
+  {
+    row: '10',
+    outcome: 'inconclusive',
+    code: 'guardrail_unproven',
+    red: false,
+    when: (e) => e.guardrailOpen && (gain(e) || nonInferior(e)),
+  },
+  {
+    row: '10',
+    outcome: 'inconclusive',
+    code: 'bounded_unproven',
+    red: false,
+    // The interval says so, the bound that needs no assumption does not: reached only by what 7 and 8 did not ship.
+    when: (e) => e.bounded !== null && e.units >= FEWEST_UNITS && (gain(e) || nonInferior(e)),
+  },
   {
     row: '10',
     outcome: 'underpowered',

@@ -1,60 +1,174 @@
 import type { RunRecord } from '../record/record.ts'
+import { clusteredMean } from '../stats/clustered-mean.ts'
+import { quantileOfSorted } from '../stats/quantile.ts'
 import { medianOfSorted, quantileRanks } from '../stats/quantile-interval.ts'
 import type { Estimate, VariantSummary } from './report.ts'
 
 const LEVEL = 0.95
+const P95 = 0.95
+/** Two-sided; one-sided 95 %, which 59 independent runs reach. */
+export const P95_LEVEL = 0.9
+
+/** What a live clock says, or what the provider needed when it was recorded. */
+export type Clock = 'wall' | 'provider'
+
+/** Milliseconds of a cell that ran to an end; Infinity where it was cut off at its limit; null where nobody knows. */
+export function runTime(record: RunRecord, clock: Clock | 'either'): number | null {
+  const { status, wallMs, providerMs } = record
+  if (status !== 'scored' && status !== 'task_fail' && status !== 'judge_error') return null
+  const time = clock === 'wall' ? wallMs : clock === 'provider' ? providerMs : (wallMs ?? providerMs)
+  if (time === null) return null
+  return record.failure?.class === 'timeout' ? Number.POSITIVE_INFINITY : time
+}
 
 /**
- * Median over scenarios of the median over seeds, with order-statistic bounds. The wall clock where the cell was live,
- * else the provider's durations as recorded. A cell cut off at its deadline took at least that long: it ranks last and
- * never lends its limit as a number.
+ * Latency of one variant. The wall clock where the cell was live, else the provider's durations as recorded. A cell cut
+ * off at its deadline took at least that long: it ranks last and never lends its limit as a number.
  *
  * @param scenarios records of each scenario
  */
-export function latencyOf(scenarios: readonly (readonly RunRecord[])[]): VariantSummary['latency'] {
+export function latencyOf(scenarios: readonly (readonly RunRecord[])[], limitMs: number): VariantSummary['latency'] {
   let live = 0
   let recorded = 0
-  const medians: number[] = []
-  for (const records of scenarios) {
-    const times: number[] = []
-    for (const record of records) {
-      if (record.status !== 'scored' && record.status !== 'task_fail' && record.status !== 'judge_error') continue
-      const time = record.wallMs ?? record.providerMs
-      if (time === null) continue
+  const runs = scenarios.map((records) =>
+    records.flatMap((record) => {
+      const time = runTime(record, 'either')
+      if (time === null) return []
       if (record.wallMs === null) recorded++
       else live++
-      times.push(record.failure?.class === 'timeout' ? Number.POSITIVE_INFINITY : time)
-    }
-    if (times.length > 0) medians.push(medianOfSorted(times.sort((a, b) => a - b)))
+      return [time]
+    }),
+  )
+  const medians = runs.filter((times) => times.length > 0).map((times) => medianOfSorted(times.toSorted(ascending)))
+  return {
+    medianMs: medianEstimate(medians.sort(ascending)),
+    p95Ms: p95Of(runs),
+    censored: runs.flat().filter((time) => time === Number.POSITIVE_INFINITY).length,
+    limitMs,
+    source: live > 0 && recorded > 0 ? 'mixed' : live > 0 ? 'live' : recorded > 0 ? 'recorded' : 'none',
   }
-  const source = live > 0 && recorded > 0 ? 'mixed' : live > 0 ? 'live' : recorded > 0 ? 'recorded' : 'none'
-  return { medianMs: medianEstimate(medians.sort((a, b) => a - b)), source }
 }
+
+const ascending = (a: number, b: number): number => a - b
+const finite = (value: number | undefined): number | null =>
+  value === undefined || !Number.isFinite(value) ? null : value
+
+const NONE = {
+  est: null,
+  lo: null,
+  hi: null,
+  se: null,
+  df: null,
+  method: 'order-statistic',
+  descriptive: true,
+} as const satisfies Partial<Estimate>
 
 function medianEstimate(sorted: readonly number[]): Estimate {
   const n = sorted.length
-  const base = {
-    lo: null,
-    hi: null,
-    level: LEVEL,
-    se: null,
-    df: null,
-    n,
-    unit: 'scenario',
-    method: 'order-statistic',
-    descriptive: true,
-  } as const
-  if (n === 0) return { ...base, est: null, refused: 'no_data' }
+  const base = { ...NONE, level: LEVEL, n, unit: 'scenario' } as const
+  if (n === 0) return { ...base, refused: 'no_data' }
   const median = medianOfSorted(sorted)
   const { lower, upper } = quantileRanks(n, 0.5, LEVEL)
-  const finite = (rank: number | null): number | null => {
-    const value = rank === null ? undefined : sorted[rank - 1]
-    return value === undefined || !Number.isFinite(value) ? null : value
-  }
-  const [lo, hi] = [finite(lower), finite(upper)]
+  const at = (rank: number | null): number | null => (rank === null ? null : finite(sorted[rank - 1]))
+  const [lo, hi] = [at(lower), at(upper)]
   // More than half ran into their deadline: the median lies beyond it.
-  if (!Number.isFinite(median)) return { ...base, est: null, lo, refused: 'not_applicable' }
-  return lo === null || hi === null
-    ? { ...base, est: median, lo, hi, refused: 'too_few_scenarios' }
-    : { ...base, est: median, lo, hi }
+  if (!Number.isFinite(median)) return { ...base, lo, refused: 'beyond_limit' }
+  if (lo !== null && hi !== null) return { ...base, est: median, lo, hi }
+  return { ...base, est: median, lo, hi, refused: upper === null ? 'too_few_scenarios' : 'beyond_limit' }
+}
+
+/**
+ * 95th percentile over all runs with order-statistic bounds. Seeds of one scenario are not independent: the ranks are
+ * those of so many runs as are left after the design effect of being beyond the percentile (Woodruff 1952).
+ *
+ * @param runs milliseconds by scenario
+ */
+export function p95Of(runs: readonly (readonly number[])[]): Estimate {
+  const sorted = runs.flat().sort(ascending)
+  const n = sorted.length
+  const base = { ...NONE, level: P95_LEVEL, n, unit: 'run' } as const
+  if (n === 0) return { ...base, refused: 'no_data' }
+  const threshold = sorted[Math.ceil(P95 * n) - 1] ?? 0
+  const beyond = clusteredMean(
+    runs.map((times) => times.map((time) => Number(time >= threshold))),
+    LEVEL,
+  )
+  const inflation = beyond.se === null || !beyond.iid ? 1 : Math.max(1, (beyond.se / beyond.iid) ** 2)
+  const effective = Math.max(1, Math.floor(n / inflation + 1e-9))
+  const { lower, upper } = quantileRanks(effective, P95, P95_LEVEL)
+  const lo = lower === null ? null : finite(sorted[Math.max(1, Math.floor((lower / effective) * n)) - 1])
+  const hi = upper === null ? null : finite(sorted[Math.ceil((upper / effective) * n) - 1])
+  const est = finite(quantileOfSorted(sorted, P95))
+  if (est === null) return { ...base, lo, refused: 'beyond_limit' }
+  if (lo !== null && hi !== null) return { ...base, est, lo, hi }
+  return { ...base, est, lo, hi, refused: upper === null || lower === null ? 'too_few_scenarios' : 'beyond_limit' }
+}
+
+export type Comparing = 'ratio' | 'difference'
+
+/**
+ * Median over units of candidate / comparator (or candidate − comparator) with order-statistic bounds. A pair of which
+ * one run was cut off lies at an end; one of which both were may lie anywhere.
+ *
+ * @param pairs [comparator, candidate] by unit, milliseconds
+ */
+export function medianOfPairs(
+  pairs: readonly (readonly [number, number])[],
+  as: Comparing,
+  level: number,
+  unit: Estimate['unit'],
+): Estimate {
+  const n = pairs.length
+  const base = { ...NONE, level, n, unit } as const
+  if (n === 0) return { ...base, refused: 'no_data' }
+  const low: number[] = []
+  const high: number[] = []
+  for (const [before, after] of pairs) {
+    const open = !Number.isFinite(before) && !Number.isFinite(after)
+    const value = as === 'ratio' ? after / before : after - before
+    low.push(open ? Number.NEGATIVE_INFINITY : value)
+    high.push(open ? Number.POSITIVE_INFINITY : value)
+  }
+  low.sort(ascending)
+  high.sort(ascending)
+  const { lower, upper } = quantileRanks(n, 0.5, level)
+  const lo = lower === null ? null : finite(low[lower - 1])
+  const hi = upper === null ? null : finite(high[upper - 1])
+  const [least, most] = [medianOfSorted(low), medianOfSorted(high)]
+  const est = least === most ? finite(least) : null
+  const refused = lower === null || upper === null ? 'too_few_scenarios' : 'beyond_limit'
+  if (est === null || lo === null || hi === null) return { ...base, est, lo, hi, refused }
+  return { ...base, est, lo, hi, descriptive: false }
+}
+
+/**
+ * Ratio or difference of two percentiles from their own intervals, which need not be symmetric (MOVER: Zou & Donner
+ * 2008): each bound takes the nearer side of both.
+ */
+export function compareP95(comparator: Estimate, candidate: Estimate, as: Comparing): Estimate {
+  const base = {
+    ...NONE,
+    level: P95_LEVEL,
+    n: Math.min(comparator.n, candidate.n),
+    unit: 'run',
+    method: 'mover',
+  } as const
+  const to = as === 'ratio' ? Math.log : (value: number): number => value
+  const from = as === 'ratio' ? Math.exp : (value: number): number => value
+  const refused = comparator.refused ?? candidate.refused
+  const side = (estimate: Estimate): readonly [lo: number | null, est: number | null, hi: number | null] => [
+    estimate.lo === null ? null : to(estimate.lo),
+    estimate.est === null ? null : to(estimate.est),
+    estimate.hi === null ? null : to(estimate.hi),
+  ]
+  const [bl, b, bh] = side(comparator)
+  const [cl, c, ch] = side(candidate)
+  const lowest =
+    cl === null || bh === null ? null : b === null || c === null ? cl - bh : c - b - Math.hypot(c - cl, bh - b)
+  const highest = ch === null || bl === null || b === null || c === null ? null : c - b + Math.hypot(ch - c, b - bl)
+  const est = b === null || c === null ? null : finite(from(c - b))
+  const lo = lowest === null ? null : finite(from(lowest))
+  const hi = highest === null ? null : finite(from(highest))
+  if (est === null || lo === null || hi === null) return { ...base, est, lo, hi, refused: refused ?? 'not_applicable' }
+  return { ...base, est, lo, hi, descriptive: false }
 }

@@ -43,28 +43,43 @@ export function evidenceOf(cells: Cells): CampaignReport['evidence'] {
   return { ...counts, recordedFrom: from, recordedTo: to }
 }
 
+interface Cluster {
+  count: number
+  example: string | null
+  cells: string[]
+}
+
+/** Failures by class and mode, in the order of the list of classes, and the same by variant. */
 export function failuresOf(cells: Cells): CampaignReport['failures'] {
   const groups = new Map<
     string,
-    { class: string; mode: string | null; count: number; example: string | null; cells: string[] }
+    Cluster & { class: string; mode: string | null; variants: Map<string, Cluster & { variant: string }> }
   >()
   for (const record of cells.records) {
     const failure = record?.failure
     if (record === undefined || failure === null || failure === undefined || failure.class === 'success') continue
     const key = `${String(FAILURE_CLASSES.indexOf(failure.class)).padStart(3, '0')} ${failure.mode ?? ''}`
+    const empty = (): Cluster => ({ count: 0, example: null, cells: [] })
     const group = groups.get(key) ?? {
       class: failure.class,
       mode: failure.mode ?? null,
-      count: 0,
-      example: null,
-      cells: [],
+      ...empty(),
+      variants: new Map<string, Cluster & { variant: string }>(),
     }
     groups.set(key, group)
-    group.count++
-    group.example ??= failure.message ?? null
-    if (group.cells.length < CELLS_LISTED) group.cells.push(record.cellId)
+    const ofVariant = group.variants.get(record.variantId) ?? { variant: record.variantId, ...empty() }
+    group.variants.set(record.variantId, ofVariant)
+    for (const cluster of [group, ofVariant]) {
+      cluster.count++
+      cluster.example ??= failure.message ?? null
+      if (cluster.cells.length < CELLS_LISTED) cluster.cells.push(record.cellId)
+    }
   }
-  return [...groups.keys()].sort(byCodeUnit).flatMap((key) => groups.get(key) ?? [])
+  // Records stand in the order of the plan's variants, and so do their clusters.
+  return [...groups.keys()].sort(byCodeUnit).flatMap((key) => {
+    const group = groups.get(key)
+    return group === undefined ? [] : [{ ...group, variants: [...group.variants.values()] }]
+  })
 }
 
 /** Why cells have no value, by reason; a planned cell without any record is `missing`. */

@@ -1,7 +1,7 @@
-import type { Trial } from './candidate.ts'
 import { FEWEST_UNITS } from './decision.ts'
 import { percent, plural, roundedUp, scoreWords } from './numbers.ts'
-import type { CandidateReport, Reason } from './report.ts'
+import type { CandidateReport, GuardrailReport, Reason } from './report.ts'
+import type { Trial } from './trial.ts'
 
 interface Context {
   readonly trial: Trial
@@ -107,13 +107,33 @@ const SENTENCES: { readonly [code: string]: Sentence } = {
   },
   harm_shown: (c, context) =>
     `${c.id} is worse than ${against(context)} on ${primary(context)}: ${movement(c, context)} over ${scenariosBySeeds(context)}; do not merge as it is`,
-  exploratory: (c, context) =>
-    `${c.id} looks good on scenarios it may have been tuned on: ${movement(c, context)}; run the holdout before deciding`,
+  guardrail_violated: (c, context) => {
+    const broken = c.guardrails.filter(({ outcome }) => outcome === 'violated')
+    return `${c.id} breaks ${broken.length === 1 ? 'the guardrail' : 'the guardrails'} ${broken.map((rail) => guardrail(rail, context)).join(', ')}; do not merge as it is`
+  },
+  guardrail_unproven: (c, context) => {
+    const open = c.guardrails.filter(({ require, outcome }) => require === 'shown' && outcome !== 'ok')
+    return `${c.id} is good enough on ${primary(context)} (${movement(c, context)}), but not shown to keep ${open.map((rail) => guardrail(rail, context)).join(', ')}`
+  },
+  bounded_unproven: (c, context) => {
+    const { lo } = c.boundedLower ?? { lo: null }
+    const bound = lo === null ? 'unknown' : scoreWords(context.trial.scale).difference(lo)
+    return `${c.id} looks good (${movement(c, context)}), but the bound that also covers rare large losses is ${bound}; add scenarios`
+  },
+  exploratory: (c, { trial, ...context }) => {
+    const [why] = trial.exploratory
+    const moved = movement(c, { trial, ...context })
+    if (why === undefined || why.code === 'no_holdout')
+      return `${c.id} looks good on scenarios it may have been tuned on: ${moved}; run the holdout before deciding`
+    return `${c.id} looks good (${moved}), but nothing is confirmed: ${why.text}`
+  },
   superior: (c, context) =>
-    `${c.id} is better than ${against(context)} on ${primary(context)}: ${movement(c, context)} over ${scenariosBySeeds(context)}; ${caught(c, context)}`,
-  non_inferior: (c, context) =>
-    `${c.id} is not worse than ${against(context)} by more than the margin of ${scoreWords(context.trial.scale).size(context.trial.gate.margin ?? 0)}: ${movement(c, context)}` +
-    `${(c.difference?.hi ?? 0) < 0 ? ', a small real loss within it' : ''}; ${caught(c, context)}`,
+    `${c.id} is better than ${against(context)} on ${primary(context)}: ${movement(c, context)} over ${scenariosBySeeds(context)}`,
+  non_inferior: (c, context) => {
+    const margin = scoreWords(context.trial.scale).size(context.trial.gate.margin ?? 0)
+    const small = (c.difference?.hi ?? 0) < 0 ? 'a small real loss is shown' : 'a smaller loss is possible'
+    return `${c.id} is good enough: it loses less than the margin of ${margin} to ${against(context)} on ${primary(context)}: ${movement(c, context)} over ${scenariosBySeeds(context)}; ${small}`
+  },
   few_differences: (c, context) =>
     `too few scenarios differ between ${c.id} and ${against(context)} to call them equal: ${movement(c, context)}; ${caught(c, context)}`,
   no_worthwhile_gain: (c, context) =>
@@ -130,6 +150,25 @@ const SENTENCES: { readonly [code: string]: Sentence } = {
   above_threshold: (c, context) => `${c.id} is above the required ${floor(c, context)}`,
   threshold_undecided: (c, context) =>
     `${c.id} may be above or below the required ${floor(c, context)}; more scenarios would tell`,
+}
+
+/** `cost 1.2× (limit 1.1×)`; a score by how much it moved. */
+function guardrail({ name, endpoint, ratio, diff, estimate }: GuardrailReport, context: Context): string {
+  const { est, lo, hi, refused } = estimate
+  const scale = context.trial.scales.get(name) ?? null
+  const words = scoreWords(endpoint === 'passRate' ? [0, 1] : (scale ?? [0, Number.POSITIVE_INFINITY]))
+  const say = (value: number): string => {
+    if (ratio !== null) return `${Number(value.toPrecision(3))}×`
+    if (endpoint === 'score' || endpoint === 'passRate') return words.difference(value)
+    const amount = Number(Math.abs(value).toPrecision(3))
+    return `${value < 0 ? '−' : '+'}${endpoint === 'cost' ? `$${amount}` : `${amount} ms`}`
+  }
+  const worse = endpoint === 'score' || endpoint === 'passRate' ? -1 : 1
+  const limit = say(ratio ?? worse * (diff ?? 0))
+  const range = lo === null && hi === null ? '' : ` [${lo === null ? '?' : say(lo)}, ${hi === null ? '?' : say(hi)}]`
+  const moved =
+    est === null && range === '' ? `unknown (${refused ?? 'no data'})` : `${est === null ? '?' : say(est)}${range}`
+  return `${name} ${moved}, limit ${limit}`
 }
 
 function floor({ atLeast }: CandidateReport, context: Context): string {

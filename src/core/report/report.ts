@@ -1,7 +1,9 @@
-import type { CampaignPlan } from '../campaign/plan.ts'
+import type { Json } from '../campaign/canonical-json.ts'
+import type { CampaignPlan, PlannedGate, PlannedGuardrail } from '../campaign/plan.ts'
 import type { RunRecord } from '../record/record.ts'
 import type { CellStatus } from '../record/status.ts'
 import type { CostProvenance } from '../record/usage.ts'
+import type { FrontierClass } from '../stats/bootstrap/frontier.ts'
 
 export const REPORT_SCHEMA = 'vitest-campaign/report@1'
 
@@ -21,6 +23,7 @@ export const REFUSALS = [
   'replayed',
   'not_applicable',
   'k_exceeds_n',
+  'beyond_limit',
 ] as const
 export type RefusalCode = (typeof REFUSALS)[number]
 
@@ -33,10 +36,10 @@ export interface Estimate {
   readonly level: number
   readonly se: number | null
   readonly df: number | null
-  /** Units (scenarios or families) that entered. */
+  /** Units (scenarios, families, for a 95th percentile single runs) that entered. */
   readonly n: number
-  readonly unit: 'scenario' | 'family'
-  readonly method: 't' | 'order-statistic' | 'log-ratio-t' | 'bounds'
+  readonly unit: 'scenario' | 'family' | 'run'
+  readonly method: 't' | 'order-statistic' | 'log-ratio-t' | 'bounds' | 'betting' | 'mover'
   /** True when A0 allows the interval as a description only: no verdict may rest on it. */
   readonly descriptive: boolean
   readonly refused?: RefusalCode
@@ -54,6 +57,28 @@ export interface PValue {
 export interface Reason {
   readonly code: string
   readonly text: string
+}
+
+/** Where the variance of a mean comes from, and so what narrows it: more scenarios, or more seeds. */
+export interface Variance {
+  /** Between scenarios. */
+  readonly tau2: number | null
+  /** Between the seeds of one scenario; null with one seed, which cannot show it. */
+  readonly sigma2: number | null
+  readonly icc: number | null
+  readonly deff: number | null
+  /** Independent cells that would tell as much: S·K / deff. */
+  readonly nEff: number | null
+  readonly refused?: RefusalCode
+}
+
+export interface GuardrailReport extends PlannedGuardrail {
+  readonly comparator: number | null
+  readonly candidate: number | null
+  /** Of candidate / comparator where the limit is a ratio, else of candidate − comparator. */
+  readonly estimate: Estimate
+  /** `violated`: shown beyond the limit; `ok`: shown within; `unproven`: neither. */
+  readonly outcome: 'ok' | 'violated' | 'unproven'
 }
 
 export type StatusCounts = { readonly [status in CellStatus]: number }
@@ -81,9 +106,66 @@ export interface VariantSummary {
     readonly provenance: CostProvenance
     readonly refused?: RefusalCode
   }
-  /** Median over scenarios of the median over seeds; the one part of a report that a live clock enters. */
-  readonly latency: { readonly medianMs: Estimate; readonly source: 'live' | 'recorded' | 'mixed' | 'none' }
+  /** The one part of a report that a live clock enters. */
+  readonly latency: {
+    /** Median over scenarios of the median over seeds. */
+    readonly medianMs: Estimate
+    /** Over all runs; its interval allows for the dependence of the seeds of a scenario. */
+    readonly p95Ms: Estimate
+    /** Runs cut off at the limit: they took longer, nobody knows how long. */
+    readonly censored: number
+    readonly limitMs: number
+    readonly source: 'live' | 'recorded' | 'mixed' | 'none'
+  }
   readonly tokens: { readonly input: number | null; readonly output: number | null; readonly known: boolean }
+  /** Chance that at least one (pass@k), and that every one (pass^k), of k = seeds runs passes. Complete scenarios. */
+  readonly reliability: {
+    readonly k: number
+    readonly passAtK: Estimate
+    readonly passHatK: Estimate
+    /** With every missing run failed, and passed. */
+    readonly bounds: {
+      readonly passAtK: readonly [number, number] | null
+      readonly passHatK: readonly [number, number] | null
+    }
+  }
+  readonly flakiness: Flakiness
+  readonly variance: Variance
+  /** Mean of the primary score by split, where there are several. */
+  readonly splits: readonly { readonly split: string; readonly scenarios: number; readonly mean: Estimate }[]
+  /** Mean on `search` less mean on `holdout`: what tuning has fitted to the scenarios it saw. Null without both. */
+  readonly overfitGap: Estimate | null
+  readonly frontier: {
+    /** By simultaneous intervals of quality and cost; null where cost or quality is not known. */
+    readonly class: FrontierClass | null
+    readonly dominatedBy: readonly string[]
+    /** Share of joint resamples in which nothing is better and cheaper; null below 30 units. */
+    readonly probability: number | null
+    readonly refused?: RefusalCode
+  }
+}
+
+/** How often seeds of one scenario disagree on pass or fail. */
+export interface Flakiness {
+  /** Scenarios with at least one pass and one failure, of those with at least two judged runs. */
+  readonly flaky: number
+  readonly stablePass: number
+  readonly stableFail: number
+  /** Fewer than two judged runs: nothing is known about their stability. */
+  readonly unknown: number
+  readonly share: number | null
+  /** Mean chance that two runs of one scenario disagree: 2·c·(n−c) / (n·(n−1)). */
+  readonly disagreement: Estimate
+  /** The most divided first. */
+  readonly scenarios: readonly {
+    readonly scenario: string
+    readonly passed: number
+    readonly runs: number
+    /** 95 % Wilson interval of the scenario's own pass rate. */
+    readonly lo: number
+    readonly hi: number
+  }[]
+  readonly refused?: RefusalCode
 }
 
 export interface ScenarioChange {
@@ -94,6 +176,8 @@ export interface ScenarioChange {
   readonly delta: number | null
   readonly comparatorSeeds: string
   readonly candidateSeeds: string
+  /** Seeds that disagree on pass or fail. */
+  readonly flaky: { readonly comparator: boolean; readonly candidate: boolean }
 }
 
 export interface CandidateReport {
@@ -123,6 +207,30 @@ export interface CandidateReport {
     readonly scenarios: number
     readonly broken: readonly { readonly scenario: string; readonly failedSeeds: readonly number[] }[]
   }
+  readonly guardrails: readonly GuardrailReport[]
+  /** Lower bound of the difference that holds for any distribution on the scale; null unless `assurance: bounded`. */
+  readonly boundedLower: Estimate | null
+  /** Of the differences, scenario by scenario and seed by seed. */
+  readonly variance: Variance
+  readonly power: {
+    /** Effect that the plan asks to see; null where it names none. */
+    readonly target: number | null
+    /** Scenarios that would show it 4 times in 5 at this number of seeds, and at any number of seeds. */
+    readonly requiredScenarios: number | null
+    readonly requiredAtAnySeeds: number | null
+    /** Money for the scenarios that are missing, both arms, at what a cell cost here. */
+    readonly requiredUsd: number | null
+    /** Largest share by which any number of seeds could narrow the interval. */
+    readonly seedsNarrowBy: number | null
+    /** One line: buy scenarios or seeds. */
+    readonly advice: string | null
+    readonly refused?: RefusalCode
+  }
+  /** candidate / comparator. */
+  readonly costRatio: { readonly perCell: Estimate; readonly perSuccess: Estimate }
+  readonly latencyRatio: { readonly median: Estimate; readonly p95: Estimate }
+  /** Disagreement of seeds, candidate less comparator. */
+  readonly flakinessChange: Estimate
   readonly worst: readonly ScenarioChange[]
   readonly changed: { readonly worse: number; readonly better: number; readonly same: number; readonly missing: number }
 }
@@ -136,20 +244,28 @@ export interface CampaignReport {
   readonly verdict: {
     /** PASS: the gate is green and says something; FAIL: red; NO VERDICT: green or not gated, nothing shown. */
     readonly word: 'PASS' | 'FAIL' | 'NO VERDICT'
-    readonly gate: 'pr' | 'none'
+    readonly gate: 'pr' | 'release' | 'none'
     readonly outcome: Outcome | null
     readonly rule: string | null
     readonly red: boolean
+    /** 0: green; 1: regress; 2: invalid; 3: too little evidence, where that is red. */
+    readonly exitCode: 0 | 1 | 2 | 3
     /** One sentence that a product manager can act on. */
     readonly headline: string
     readonly reasons: readonly Reason[]
   }
+  /** Decided on holdout scenarios, within the planned looks, and as a verified preregistration says. */
+  readonly confirmatory: boolean
+  readonly prereg: Preregistration | null
+  readonly looks: { readonly used: number; readonly allowed: number; readonly exhausted: boolean }
   readonly design: {
     readonly comparator: string | null
     readonly candidates: readonly string[]
     readonly primary: string
     readonly scale: readonly [number, number] | null
     readonly scenarios: number
+    /** Scenarios that the verdict reads: those of the holdout where there are any. */
+    readonly deciding: number
     readonly families: number | null
     readonly seeds: number
     readonly splits: { readonly [split: string]: number }
@@ -158,6 +274,11 @@ export interface CampaignReport {
     readonly minGain: number
     readonly target: number | null
     readonly alpha: number
+    /** One-sided level of this look: alpha / looks. */
+    readonly alphaOfLook: number
+    readonly guardrails: readonly PlannedGuardrail[]
+    readonly assurance: PlannedGate['assurance'] | null
+    readonly onInconclusive: PlannedGate['onInconclusive'] | null
     readonly coverageFloor: number
   }
   readonly fingerprint: { readonly campaign: string; readonly records: string; readonly report: string }
@@ -191,8 +312,25 @@ export interface CampaignReport {
     readonly count: number
     readonly example: string | null
     readonly cells: readonly string[]
+    /** The same by variant, as cluster of class and mode. */
+    readonly variants: readonly {
+      readonly variant: string
+      readonly count: number
+      readonly example: string | null
+      readonly cells: readonly string[]
+    }[]
   }[]
   readonly warnings: readonly Reason[]
+  /** What to do next, most urgent first, one line each. */
+  readonly actions: readonly Reason[]
+}
+
+export interface Preregistration {
+  /** Digest of the registered plan; null where none could be read. */
+  readonly hash: string | null
+  /** It was committed before the run, and its digest is that of what ran. */
+  readonly verified: boolean
+  readonly deviations: readonly { readonly field: string; readonly planned: Json; readonly actual: Json }[]
 }
 
 export interface ReportInput {
@@ -202,4 +340,11 @@ export interface ReportInput {
   readonly records: Iterable<RunRecord>
   /** Campaign-level findings: calls without a cell, import errors, lost workers. */
   readonly problems: readonly Reason[]
+  /** What the preregistration says; absent or null: there is none. */
+  readonly prereg?: Preregistration | null
+  /**
+   * Confirmatory looks at these scenarios: `used` counts this one; `allowed` defaults to the gate's `looks`. Each is
+   * decided at alpha / allowed; beyond the last nothing is confirmatory. Default: the first look.
+   */
+  readonly looks?: { readonly used: number; readonly allowed?: number }
 }

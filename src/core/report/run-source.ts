@@ -1,3 +1,4 @@
+import type { RunRecord } from '../record/record.ts'
 import type { CampaignReport } from './report.ts'
 
 /** The state of a run at this moment, for the live line. */
@@ -44,6 +45,8 @@ export interface FinishedRun {
 /** How the reporter reaches the run it reports; the plugin hands it over in the reporter's options. */
 export interface RunSource {
   live(): LiveState | null
+  /** The journalled record of a cell of this run or the one before; null for a cell that has none. */
+  record(cellId: string): RunRecord | null
   /** Gives every planned cell its status, computes the reports and closes the journal. */
   finish(input: FinishInput): Promise<FinishedRun>
   /** Everything is printed. */

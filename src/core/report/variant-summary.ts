@@ -3,36 +3,61 @@ import { type Arm, recordAt } from './arm.ts'
 import type { Cells } from './cells.ts'
 import { costOf } from './cost.ts'
 import { meanEstimate, noEstimate } from './estimate.ts'
+import { flakinessOf, reliabilityOf } from './flakiness.ts'
 import { latencyOf } from './latency.ts'
 import type { VariantSummary } from './report.ts'
+import { splitMeans } from './splits.ts'
 import { type Units, unitMeans } from './units.ts'
+import { rowsOf, varianceOf } from './variance.ts'
 
 const mean = (values: Float64Array): number | null =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
 
+interface Summarized {
+  /** The cells that decide, and every cell. */
+  readonly cells: Cells
+  readonly all: Cells
+  /** The variant in the cells that decide, and in all. */
+  readonly arm: Arm
+  readonly whole: Arm
+  readonly units: Units
+  readonly role: VariantSummary['role']
+  readonly level: number
+  /** Deadline of a cell. */
+  readonly limitMs: number
+  /** Of the primary scale. */
+  readonly bottom: number
+  readonly frontier: VariantSummary['frontier']
+}
+
 /** What one variant did, by itself. Two of these are never compared by their intervals: pairing is what decides. */
-export function summarize(
-  cells: Cells,
-  arm: Arm,
-  units: Units,
-  role: VariantSummary['role'],
-  level: number,
-): VariantSummary {
-  const byScenario = cells.scenarios.map((_, scenario) =>
-    cells.seeds.flatMap((_seed, seed) => recordAt(cells, arm.variant, scenario, seed) ?? []),
+export function summarize({
+  cells,
+  all,
+  arm,
+  whole,
+  units,
+  role,
+  level,
+  limitMs,
+  bottom,
+  frontier,
+}: Summarized): VariantSummary {
+  const byScenario = all.scenarios.map((_, scenario) =>
+    all.seeds.flatMap((_seed, seed) => recordAt(all, arm.variant, scenario, seed) ?? []),
   )
   const records = byScenario.flat()
   const judged = arm.judged.reduce((sum, n) => sum + n, 0)
-  const passes = arm.passed.reduce((sum, n) => sum + n, 0)
+  const passes = whole.passed.reduce((sum, n) => sum + n, 0)
   // A task_fail counts as failed even where the scorer knows no pass; that alone makes no pass rate.
   const hasPass = records.some((record) => record.status === 'scored' && record.pass !== null)
   const values = unitMeans(units, arm.mean)
   return {
     id: cells.variants[arm.variant]?.id ?? '',
     role,
-    counts: arm.counts,
-    planned: arm.planned,
-    coverage: arm.measured / arm.planned,
+    counts: whole.counts,
+    planned: whole.planned,
+    coverage: whole.measured / whole.planned,
     mean: values.length === 0 ? noEstimate(level, units, 'no_data') : meanEstimate(values, level, units),
     bounds: { lo: mean(unitMeans(units, arm.lowest)), hi: mean(unitMeans(units, arm.highest)) },
     passRate:
@@ -46,9 +71,14 @@ export function summarize(
             units,
           )
         : noEstimate(level, units, judged === 0 ? 'no_data' : 'not_applicable'),
-    cost: costOf(records, arm.planned, hasPass ? passes : null),
-    latency: latencyOf(byScenario),
+    cost: costOf(records, whole.planned, hasPass ? passes : null),
+    latency: latencyOf(byScenario, limitMs),
     tokens: tokensOf(records),
+    reliability: reliabilityOf(arm, units, cells.seeds.length, level, hasPass),
+    flakiness: flakinessOf(cells, arm, units, level),
+    variance: varianceOf(rowsOf(cells, arm.variant, bottom)),
+    ...splitMeans(all, whole, level),
+    frontier,
   }
 }
 

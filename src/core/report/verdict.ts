@@ -1,4 +1,5 @@
-import type { Judged } from './candidate.ts'
+import type { PlannedGate } from '../campaign/plan.ts'
+import { GRAVITY, type Judged } from './candidate.ts'
 import { percent, plural } from './numbers.ts'
 import { type CampaignReport, OUTCOMES, type Outcome, type Reason, type VariantSummary } from './report.ts'
 
@@ -7,43 +8,60 @@ type Verdict = CampaignReport['verdict']
 /** Worst first. Red always comes before green, whatever the outcome is called. */
 const SEVERITY: readonly Outcome[] = ['invalid', 'regress', 'inconclusive', 'underpowered', 'hold', 'ship']
 
-function rank({ red, report }: Judged): number {
-  return (red ? 0 : OUTCOMES.length) + SEVERITY.indexOf(report.outcome)
+function rank({ exitCode, report }: Judged): number {
+  return GRAVITY.indexOf(exitCode) * OUTCOMES.length + SEVERITY.indexOf(report.outcome)
 }
 
 /**
- * The campaign's verdict under a `pr` gate: that of its worst candidate. PASS needs every candidate to be shipped,
- * held or above its threshold; green without that is NO VERDICT.
+ * The campaign's verdict: that of its worst candidate, so that a release gate with several is green when all of them
+ * ship. PASS needs every candidate to be shipped, held or above its threshold; green without that is NO VERDICT.
  */
-export function gateVerdict(judged: readonly Judged[], invalid: readonly Reason[]): Verdict {
+export function gateVerdict(
+  judged: readonly Judged[],
+  gate: PlannedGate,
+  invalid: readonly Reason[],
+  interrupted: string | null,
+): Verdict {
   const ordered = judged.toSorted((a, b) => rank(a) - rank(b))
   const [worst, ...others] = ordered
   if (worst === undefined) {
     const red = invalid.length > 0
     return {
       word: red ? 'FAIL' : 'NO VERDICT',
-      gate: 'pr',
+      gate: gate.kind,
       outcome: red ? 'invalid' : 'inconclusive',
       rule: red ? '1' : '11',
       red,
-      headline: red
-        ? `no number here is a verdict: ${invalid[0]?.text ?? ''}`
-        : 'the gate has no candidate: nothing is compared with the comparator',
+      exitCode: red ? 2 : 0,
+      headline:
+        interrupted ??
+        (red
+          ? `no number here is a verdict: ${invalid[0]?.text ?? ''}`
+          : 'the gate has no candidate: nothing is compared with the comparator'),
       reasons: [...invalid],
     }
   }
-  const { report, red } = worst
-  const headline = report.reasons[0]?.text ?? ''
+  const { report, exitCode } = worst
+  const said = report.reasons[0]?.text ?? ''
+  // What is open is no failure of the candidate, but a release waits for it.
+  const headline = gate.kind === 'release' && exitCode === 3 ? `not shown fit for release: ${said}` : said
   const rest = others.map((other) => `${other.report.id} ${other.report.outcome}`).join(', ')
+  const invalidated = report.outcome === 'invalid'
   return {
-    word: red ? 'FAIL' : judged.every(({ positive }) => positive) ? 'PASS' : 'NO VERDICT',
-    gate: 'pr',
+    word: exitCode !== 0 ? 'FAIL' : judged.every(({ positive }) => positive) ? 'PASS' : 'NO VERDICT',
+    gate: gate.kind,
     outcome: report.outcome,
     rule: report.rule,
-    red,
+    red: exitCode !== 0,
+    exitCode,
     // One campaign-wide fault needs no list of candidates that all have it.
-    headline: others.length === 0 || report.outcome === 'invalid' ? headline : `${headline} (others: ${rest})`,
-    reasons: report.outcome === 'invalid' ? [...invalid] : ordered.flatMap((one) => one.report.reasons.slice(0, 1)),
+    headline:
+      invalidated && interrupted !== null
+        ? interrupted
+        : others.length === 0 || invalidated
+          ? headline
+          : `${headline} (others: ${rest})`,
+    reasons: invalidated ? [...invalid] : ordered.flatMap((one) => one.report.reasons.slice(0, 1)),
   }
 }
 
@@ -54,6 +72,7 @@ export function coverageVerdict(
   primary: string,
   invalid: readonly Reason[],
   words: (score: number) => string,
+  interrupted: string | null,
 ): Verdict {
   const short = variants.filter(({ coverage }) => coverage < floor)
   const measured = variants.reduce((sum, { counts }) => sum + counts.scored + counts.task_fail, 0)
@@ -72,8 +91,10 @@ export function coverageVerdict(
     outcome: null,
     rule: red ? 'coverage' : null,
     red,
+    exitCode: red ? 3 : 0,
     headline: red
-      ? `${coverage}, ${percent(floor)} of each variant required: ${short.map(({ id }) => id).join(', ')} ${short.length === 1 ? 'falls' : 'fall'} short; run the missing cells again`
+      ? (interrupted ??
+        `${coverage}, ${percent(floor)} of each variant required: ${short.map(({ id }) => id).join(', ')} ${short.length === 1 ? 'falls' : 'fall'} short; run the missing cells again`)
       : `no gate declared; ${coverage}, ${primary}: ${listed}`,
     reasons: [...reasons, ...invalid],
   }

@@ -1,7 +1,8 @@
+import { fisherExact } from '../stats/fisher.ts'
 import type { Judged } from './candidate.ts'
 import type { Cells } from './cells.ts'
 import { isFreeWithTokens } from './cost.ts'
-import { percent } from './numbers.ts'
+import { percent, plural } from './numbers.ts'
 import { seedsIdentical } from './observations.ts'
 import type { CampaignReport, Reason, VariantSummary } from './report.ts'
 
@@ -12,17 +13,31 @@ interface Observed {
   readonly judged: readonly Judged[]
   readonly coverageFloor: number
   readonly problems: readonly Reason[]
+  readonly exploratory: readonly Reason[]
+  readonly looks: CampaignReport['looks']
 }
 
 /** What a reader of the numbers must know and no verdict says. */
-export function warningsOf({ cells, variants, integrity, judged, coverageFloor, problems }: Observed): Reason[] {
-  const warnings: Reason[] = [...problems]
+export function warningsOf({
+  cells,
+  variants,
+  integrity,
+  judged,
+  coverageFloor,
+  problems,
+  exploratory,
+  looks,
+}: Observed): Reason[] {
+  const warnings: Reason[] = [...problems, ...exploratory]
   const warn = (code: string, text: string): void => {
     warnings.push({ code, text })
   }
   const captureErrors = variants.reduce((sum, { counts }) => sum + counts.capture_error, 0)
   if (captureErrors > 0)
-    warn('capture_error', `${captureErrors} cells failed an integrity check: they count as missing`)
+    warn(
+      'capture_error',
+      `${plural(captureErrors, 'cell')} failed an integrity check and ${captureErrors === 1 ? 'counts' : 'count'} as missing`,
+    )
   if (integrity.backend === 'stub')
     warn('stub_backend', 'every answer came from a stub: nothing about a model was measured')
   if (integrity.backend === 'mixed') warn('mixed_backend', 'some answers came from a stub, others from a provider')
@@ -35,25 +50,45 @@ export function warningsOf({ cells, variants, integrity, judged, coverageFloor, 
     if (comparator === undefined || variant === comparator) continue
     const gone = ({ planned, counts }: VariantSummary): number => planned - counts.scored - counts.task_fail
     const [more, less] = [Math.max(gone(variant), gone(comparator)), Math.min(gone(variant), gone(comparator))]
-    if (more >= less + 3 && more > 2 * less) {
+    const p = fisherExact([
+      [gone(variant), variant.planned - gone(variant)],
+      [gone(comparator), comparator.planned - gone(comparator)],
+    ])
+    // More than twice as many is worth a word before any test shows it, but not one cell against none.
+    if (p < 0.05 || (more >= less + 3 && more > 2 * less)) {
+      const exact = p < 0.0001 ? 'p < 0.0001' : `p ${p.toPrecision(2)}`
       warn(
         'missing_differs',
-        `missing cells differ between the arms: ${variant.id} ${gone(variant)}, ${comparator.id} ${gone(comparator)}`,
+        `missing cells differ between the arms: ${variant.id} ${gone(variant)} of ${variant.planned}, ${comparator.id} ${gone(comparator)} of ${comparator.planned} (Fisher ${exact}); what is missing may not be like what is there`,
       )
     }
   }
+  for (const { id, overfitGap } of variants) {
+    if (overfitGap?.lo != null && overfitGap.lo > 0)
+      warn('overfit', `${id} does better on the scenarios it was tuned on than on the holdout`)
+  }
+  if (looks.allowed > 1 && !looks.exhausted)
+    warn(
+      'alpha_spent',
+      `look ${looks.used} of ${looks.allowed} at these scenarios: each has 1/${looks.allowed} of the error rate`,
+    )
   if (seedsIdentical(cells)) {
     warn('seeds_identical', `seeds add nothing: all ${cells.seeds.length} seeds gave byte-identical outputs everywhere`)
   }
   const free = cells.records.filter((record) => record !== undefined && isFreeWithTokens(record)).length
   if (free > 0)
-    warn('zero_cost_with_tokens', `${free} cells report tokens and a charge of 0: their price is unknown, not free`)
+    warn(
+      'zero_cost_with_tokens',
+      `${plural(free, 'cell reports', 'cells report')} tokens and a charge of 0: the price is unknown, not free`,
+    )
   for (const one of judged) {
     if (one.unmeasuredMustPass.length > 0) {
       const [first = ''] = one.unmeasuredMustPass
       warn(
         'must_pass_unmeasured',
-        `${one.report.id}: ${one.unmeasuredMustPass.length} must-pass scenarios are not fully measured (first: ${first})`,
+        one.unmeasuredMustPass.length === 1
+          ? `${one.report.id}: must-pass scenario ${first} is not fully measured`
+          : `${one.report.id}: ${one.unmeasuredMustPass.length} must-pass scenarios are not fully measured (first: ${first})`,
       )
     }
     if (one.testsDisagree) {

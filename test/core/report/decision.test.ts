@@ -27,6 +27,9 @@ const quiet: Evidence = {
   differing: 12,
   detectable: 0.15,
   coverageShort: false,
+  guardrailViolated: false,
+  guardrailOpen: false,
+  bounded: null,
 }
 const worse = { lower: -0.3, upper: -0.1, p: 0.001 }
 const better = { lower: 0.1, upper: 0.3, p: 0.001 }
@@ -180,6 +183,80 @@ const ROWS: readonly Row[] = [
   ['no worthwhile gain', { target: 0.15 }, '9', 'hold', 'no_worthwhile_gain', false],
   ['a gain of the target not excluded', { target: 0.1 }, '10', 'underpowered', 'underpowered', false],
   ['no worthwhile gain at 9 scenarios', { target: 0.15, units: 9 }, '11', 'inconclusive', 'inconclusive', false],
+  [
+    'a gain beside a violated guardrail',
+    { ...better, guardrailViolated: true },
+    '4',
+    'regress',
+    'guardrail_violated',
+    true,
+  ],
+  ['harm beside a violated guardrail', { ...worse, guardrailViolated: true }, '3', 'regress', 'harm_shown', true],
+  [
+    'a violated guardrail at five scenarios',
+    { units: 5, guardrailViolated: true },
+    '2b',
+    'underpowered',
+    'too_few_scenarios',
+    false,
+  ],
+  [
+    'a violated guardrail on scenarios tuned on',
+    { ...better, exploratory: true, guardrailViolated: true },
+    '4',
+    'regress',
+    'guardrail_violated',
+    true,
+  ],
+  [
+    'a gain with an open guardrail',
+    { ...better, guardrailOpen: true },
+    '10',
+    'inconclusive',
+    'guardrail_unproven',
+    false,
+  ],
+  [
+    'not worse with an open guardrail, power lacking',
+    { margin: 0.12, guardrailOpen: true },
+    '10',
+    'inconclusive',
+    'guardrail_unproven',
+    false,
+  ],
+  ['nothing shown with an open guardrail', { guardrailOpen: true }, '11', 'inconclusive', 'inconclusive', false],
+  [
+    'a gain that the bound covers',
+    { ...better, bounded: { gain: true, withinMargin: true } },
+    '7',
+    'ship',
+    'superior',
+    false,
+  ],
+  [
+    'a gain that the bound does not cover',
+    { ...better, bounded: { gain: false, withinMargin: false } },
+    '10',
+    'inconclusive',
+    'bounded_unproven',
+    false,
+  ],
+  [
+    'within the margin, the bound too',
+    { margin: 0.2, bounded: { gain: false, withinMargin: true } },
+    '8',
+    'ship',
+    'non_inferior',
+    false,
+  ],
+  [
+    'within the margin, the bound not',
+    { margin: 0.2, bounded: { gain: false, withinMargin: false } },
+    '10',
+    'inconclusive',
+    'bounded_unproven',
+    false,
+  ],
   ['missing cells that could decide', { coverageShort: true }, '10', 'inconclusive', 'incomplete', true],
   [
     'missing cells and too little power',
@@ -195,7 +272,7 @@ const ROWS: readonly Row[] = [
   ['nothing asked and nothing shown', {}, '11', 'inconclusive', 'inconclusive', false],
 ]
 
-describe('the verdict table of a pr gate', () => {
+describe('the verdict table', () => {
   it.each(ROWS)('%s', (_, evidence, row, outcome, code, red) => {
     const rule = decide({ ...quiet, ...evidence })
     expect({ row: rule.row, outcome: rule.outcome, code: rule.code, red: rule.red }).toEqual({
@@ -225,11 +302,14 @@ describe('the verdict table of a pr gate', () => {
       '2a',
       '2b',
       '3',
+      '4',
       '6',
       '7',
       '8',
       '8',
       '9',
+      '10',
+      '10',
       '10',
       '10',
       '11',

@@ -175,8 +175,24 @@ describe('evidence', () => {
       isCandidate(cell) && (scenario === 3 || (scenario === 5 && seed === 0)) ? 0 : 1,
     )
     expect(candidates[0]?.worst).toEqual([
-      { scenario: 's04', comparator: 1, candidate: 0, delta: -1, comparatorSeeds: '2/2', candidateSeeds: '0/2' },
-      { scenario: 's06', comparator: 1, candidate: 0.5, delta: -0.5, comparatorSeeds: '2/2', candidateSeeds: '1/2' },
+      {
+        scenario: 's04',
+        comparator: 1,
+        candidate: 0,
+        delta: -1,
+        comparatorSeeds: '2/2',
+        candidateSeeds: '0/2',
+        flaky: { comparator: false, candidate: false },
+      },
+      {
+        scenario: 's06',
+        comparator: 1,
+        candidate: 0.5,
+        delta: -0.5,
+        comparatorSeeds: '2/2',
+        candidateSeeds: '1/2',
+        flaky: { comparator: false, candidate: true },
+      },
     ])
   })
 })

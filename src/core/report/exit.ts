@@ -1,0 +1,30 @@
+import type { PlannedGate } from '../campaign/plan.ts'
+import type { Outcome } from './report.ts'
+
+export type ExitCode = 0 | 1 | 2 | 3
+
+const CODES: { readonly [outcome in Outcome]: ExitCode } = {
+  ship: 0,
+  hold: 0,
+  regress: 1,
+  invalid: 2,
+  inconclusive: 3,
+  underpowered: 3,
+}
+
+/**
+ * What a gate's outcome means for the process that asked. A `pr` gate is red for what is shown wrong and, under
+ * `onInconclusive: fail`, for what is not decided; a `release` gate is green for `ship` alone, and under
+ * `onInconclusive: warn` for what is not decided.
+ *
+ * @param alwaysRed the rule is red in any gate: cells are missing that could change the answer
+ */
+export function exitCodeOf(
+  outcome: Outcome,
+  { kind, onInconclusive }: Pick<PlannedGate, 'kind' | 'onInconclusive'>,
+  alwaysRed: boolean,
+): ExitCode {
+  if (outcome === 'hold') return kind === 'release' ? 3 : 0
+  const code = CODES[outcome]
+  return code === 3 && !alwaysRed && onInconclusive === 'warn' ? 0 : code
+}

@@ -1,0 +1,102 @@
+import { moments } from '../stats/mean-interval.ts'
+import { type PowerTarget, requiredScenarios } from '../stats/power.ts'
+import { seedsCanSave, varianceComponents } from '../stats/variance-components.ts'
+import { type Arm, cellValue, recordAt } from './arm.ts'
+import type { Cells } from './cells.ts'
+import { FEWEST_UNITS } from './decision.ts'
+import { plural } from './numbers.ts'
+import type { CandidateReport, Variance } from './report.ts'
+
+/** Smallest effect, in standard deviations, for which a number of scenarios is worth naming. */
+const SMALLEST_EFFECT = 0.003
+
+export function varianceOf(rows: readonly (readonly number[])[]): Variance {
+  const found = varianceComponents(rows)
+  const { tau2, sigma2, icc, designEffect: deff, effectiveRows: nEff } = found
+  const base = { tau2, sigma2, icc, deff, nEff }
+  if (found.refused === undefined) return base
+  return { ...base, refused: found.refused === 'no_variation' ? 'zero_spread' : found.refused }
+}
+
+/** Values of one variant, scenario by scenario. */
+export function rowsOf(cells: Cells, variant: number, bottom: number): number[][] {
+  return cells.scenarios.map((_, scenario) =>
+    cells.seeds.flatMap((_seed, seed) => cellValue(recordAt(cells, variant, scenario, seed), bottom) ?? []),
+  )
+}
+
+/** Candidate less comparator, seed by seed, of the scenarios where both have all of them. */
+export function pairedRows(cells: Cells, candidate: Arm, comparator: Arm, bottom: number): number[][] {
+  const seeds = cells.seeds.length
+  return cells.scenarios.flatMap((_, scenario) => {
+    if (candidate.observed[scenario] !== seeds || comparator.observed[scenario] !== seeds) return []
+    const value = (arm: Arm, seed: number): number =>
+      cellValue(recordAt(cells, arm.variant, scenario, seed), bottom) ?? bottom
+    return [cells.seeds.map((_seed, seed) => value(candidate, seed) - value(comparator, seed))]
+  })
+}
+
+export interface Purchase {
+  readonly rows: readonly (readonly number[])[]
+  readonly variance: Variance
+  readonly scenarios: number
+  readonly seeds: number
+  readonly target: number | null
+  readonly power: PowerTarget
+  /** Mean cost of a cell, both arms together; null where unknown. */
+  readonly pairUsd: number | null
+}
+
+/** What to buy to see the effect asked about: Var(Δ̄) = τ²/S + σ²/(S·K) says which of S and K is worth it. */
+export function powerOf({
+  rows,
+  variance,
+  scenarios,
+  seeds,
+  target,
+  power,
+  pairUsd,
+}: Purchase): CandidateReport['power'] {
+  const { tau2, sigma2 } = variance
+  const known = tau2 !== null && sigma2 !== null
+  const nothing = { target, requiredScenarios: null, requiredAtAnySeeds: null, requiredUsd: null }
+  const means = rows.map((row) => row.reduce((sum, value) => sum + value, 0) / row.length)
+  const spread = means.length < 2 ? null : moments(means)
+  if (spread === null || spread.equal) {
+    const refused = spread === null ? 'no_data' : 'zero_spread'
+    return { ...nothing, seedsNarrowBy: null, advice: null, refused }
+  }
+  const narrow = known && tau2 + sigma2 > 0 ? seedsCanSave({ tau2, sigma2, seeds }) : null
+  const unmeasured = known ? '' : 'seeds=1: flakiness unmeasured'
+  const seedWords =
+    narrow === null ? unmeasured : `more seeds narrow the interval by at most ${(narrow * 100).toFixed(0)} %`
+  if (target === null) return { ...nothing, seedsNarrowBy: narrow, advice: seedWords, refused: 'not_applicable' }
+  const needed = (t: number, s: number, k: number): number | null => {
+    const variance = t + s / k
+    if (variance <= 0) return FEWEST_UNITS
+    if (target / Math.sqrt(variance) < SMALLEST_EFFECT) return null
+    return Math.max(FEWEST_UNITS, requiredScenarios({ delta: target, tau2: t, sigma2: s, seeds: k }, power))
+  }
+  const atThisK = known ? needed(tau2, sigma2, seeds) : needed(spread.sd ** 2, 0, 1)
+  const atAnyK = known ? needed(tau2, 0, 1) : null
+  const more = atThisK === null ? null : Math.max(0, atThisK - scenarios)
+  return {
+    target,
+    requiredScenarios: atThisK,
+    requiredAtAnySeeds: atAnyK,
+    requiredUsd: more === null || pairUsd === null ? null : more * seeds * pairUsd,
+    seedsNarrowBy: narrow,
+    advice: adviceOf(scenarios, atThisK, atAnyK, seedWords),
+  }
+}
+
+function adviceOf(scenarios: number, atThisK: number | null, atAnyK: number | null, seedWords: string): string {
+  const tail = seedWords === '' ? '' : `; ${seedWords}`
+  if (atThisK === null) return `the effect is too small for any affordable number of scenarios${tail}`
+  if (atThisK <= scenarios) return `enough scenarios for the effect asked about (${atThisK} needed)${tail}`
+  const needs = `${plural(atThisK, 'scenario')} needed, ${scenarios} there`
+  if (atAnyK === null) return `buy scenarios: ${needs}${tail}`
+  return atAnyK > scenarios
+    ? `buy scenarios: ${needs}; below ${atAnyK} no number of seeds is enough`
+    : `buy seeds, or scenarios (${needs})${tail}`
+}
