@@ -4,9 +4,12 @@ import type { ChannelOptions } from 'birpc'
 // Taken when this module loads: the eval file may put fake timers in its place.
 const { setImmediate: nextTurn } = globalThis
 
+/** Messages that are not held back for the end of the turn: the other thread starts on them meanwhile. */
+const FULL = 256
+
 /**
- * A birpc channel over a MessagePort that sends all messages of one turn as one array: with tens of thousands of cells
- * in flight, posting is what a control call costs most.
+ * A birpc channel over a MessagePort that sends the messages of one turn in arrays: with tens of thousands of cells in
+ * flight, posting is what a control call costs most.
  */
 export function batchedChannel(port: MessagePort): ChannelOptions & { close(): void } {
   let outgoing: unknown[] = []
@@ -15,7 +18,7 @@ export function batchedChannel(port: MessagePort): ChannelOptions & { close(): v
   const flush = (): void => {
     const batch = outgoing
     outgoing = []
-    if (!closed) port.postMessage(batch)
+    if (!closed && batch.length > 0) port.postMessage(batch)
   }
   return {
     post(message) {
@@ -23,6 +26,7 @@ export function batchedChannel(port: MessagePort): ChannelOptions & { close(): v
       outgoing.push(message)
       // A check phase, not a microtask: promise chains of many cells that are ready in one turn then share one message.
       if (outgoing.length === 1) nextTurn(flush)
+      else if (outgoing.length >= FULL) flush()
     },
     on(receive) {
       listener = (batch) => {

@@ -1,7 +1,7 @@
 import type { Json } from '../core/campaign/canonical-json.ts'
 import type { CampaignPlan, Selection } from '../core/campaign/plan.ts'
 import type { RunRecord } from '../core/record/record.ts'
-import type { StatusReason } from '../core/record/status.ts'
+import type { CellStatus, StatusReason } from '../core/record/status.ts'
 import type { RecordCommand } from './record-command.ts'
 
 /** What a worker's file holds, sent after collection: modes (only, skip, -t) are final then. */
@@ -54,10 +54,34 @@ export interface MainFunctions {
   permitDone(permitId: number): void
   subjectSettled(cellId: string, attempt: number, output: Json): Promise<void>
   /** Resolves when the record is durable; releases the cell's lease. */
-  settled(record: RunRecord): Promise<void>
+  settled(settlement: Settlement): Promise<void>
   /** A problem of the run or a campaign that belongs to no cell (calls without a cell). */
   problem(campaignId: string | null, code: string, text: string): void
   verdict(campaignId: string): Promise<VerdictReply>
+}
+
+/**
+ * A cell's RunRecord as JSON text, and what the main process counts while the run lasts. As an object it would be copied
+ * part by part on its way to the journal, which writes it as text.
+ */
+export interface Settlement {
+  readonly cellId: string
+  readonly record: string
+  readonly status: CellStatus
+  /** Null for a cell that made no provider call. */
+  readonly provenance: RunRecord['provenance'] | null
+  readonly usd: number | null
+}
+
+export function settlementOf(record: RunRecord): Settlement {
+  const { cellId, status, calls, provenance, cost } = record
+  return {
+    cellId,
+    record: JSON.stringify(record),
+    status,
+    provenance: calls.subject + calls.judge === 0 ? null : provenance,
+    usd: cost.usd,
+  }
 }
 
 /** What the main process may ask of a worker. */

@@ -62,7 +62,9 @@ export function resolveOptions(options: CampaignsOptions, where: string): Resolv
 function originOf(text: string, where: string): string {
   const url = URL.parse(text)
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new TypeError(`${where}: ${JSON.stringify(text)} is no http or https origin; write for instance http://127.0.0.1:8080`)
+    throw new TypeError(
+      `${where}: ${JSON.stringify(text)} is no http or https origin; write for instance http://127.0.0.1:8080`,
+    )
   }
   return url.origin
 }

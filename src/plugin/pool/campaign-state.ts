@@ -4,6 +4,7 @@ import type { Digest } from '../../core/campaign/identity.ts'
 import type { CampaignPlan, PlannedCell, Selection } from '../../core/campaign/plan.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { Reason } from '../../core/report/report.ts'
+import type { Settlement } from '../control.ts'
 
 /** What the main process knows of one campaign of the run. */
 export class CampaignState {
@@ -16,7 +17,8 @@ export class CampaignState {
   readonly cells: ReadonlyMap<string, PlannedCell>
   /** Cells this run executes; null: all. */
   readonly selected: ReadonlySet<string> | null
-  readonly records = new Map<string, RunRecord>()
+  /** What is journalled, by cell. */
+  readonly settled = new Map<string, Settlement>()
   /** Records on their way into the journal. */
   readonly settling = new Map<string, Promise<void>>()
   readonly problems: Reason[] = []
@@ -43,14 +45,22 @@ export class CampaignState {
     if (this.skipped) return
     for (const cell of this.cells.values()) {
       if (this.selected !== null && !this.selected.has(cell.cellId)) continue
-      if (!this.records.has(cell.cellId) && !this.settling.has(cell.cellId)) yield cell
+      if (!this.settled.has(cell.cellId) && !this.settling.has(cell.cellId)) yield cell
     }
+  }
+
+  /** The records, parsed one by one: kept as text, tens of thousands of them take a third of the memory. */
+  *records(): Generator<RunRecord> {
+    for (const { record } of this.settled.values()) yield JSON.parse(record) as RunRecord
   }
 
   /** Cells that an interruption left without a result. */
   get interrupted(): number {
     let count = 0
-    for (const record of this.records.values()) if (record.reason === 'interrupted') count++
+    for (const { status, record } of this.settled.values()) {
+      if (status === 'scored' || status === 'task_fail') continue
+      if ((JSON.parse(record) as RunRecord).reason === 'interrupted') count++
+    }
     return count
   }
 

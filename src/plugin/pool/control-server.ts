@@ -19,7 +19,7 @@ export function serveControl(port: MessagePort, run: Run, workerId: number): Con
     permit: (cellId, lane) => run.admission.permit(cellId, lane),
     permitDone: (permitId) => run.admission.permitDone(permitId),
     subjectSettled: (cellId, attempt, output) => run.subjectSettled(cellId, attempt, output),
-    settled: (record) => run.settled(record),
+    settled: (settlement) => run.settled(settlement),
     problem: (campaignId, code, text) => run.problem(campaignId, code, text),
     verdict: (campaignId) => run.verdict(campaignId),
   }

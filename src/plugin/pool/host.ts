@@ -31,7 +31,10 @@ const HEAP_FLAGS: readonly (readonly [RegExp, 'maxOldGenerationSizeMb' | 'maxYou
 ]
 
 export function createHost(options: HostOptions): Host {
-  const resourceLimits: { maxOldGenerationSizeMb?: number; maxYoungGenerationSizeMb?: number } = {}
+  // Everything of the cells in flight survives: with V8's default young generation it would be copied dozens of times.
+  const resourceLimits: { maxOldGenerationSizeMb?: number; maxYoungGenerationSizeMb: number } = {
+    maxYoungGenerationSizeMb: 192,
+  }
   const execArgv = options.execArgv.filter((argument) => {
     for (const [flag, limit] of HEAP_FLAGS) {
       const match = flag.exec(argument)
@@ -53,7 +56,7 @@ export function createHost(options: HostOptions): Host {
     idleTimeout: 0,
     execArgv,
     env: { ...options.env },
-    ...(Object.keys(resourceLimits).length > 0 ? { resourceLimits } : {}),
+    resourceLimits,
   })
   return {
     async run(task, signal) {

@@ -1,4 +1,5 @@
 import type { Vitest } from 'vitest/node'
+import type { RunRecord } from '../../core/record/record.ts'
 import type { FinishedRun, FinishInput, LiveState, RunSource } from '../../core/report/run-source.ts'
 import type { ProjectRuns } from './project-runs.ts'
 import type { Run } from './run.ts'
@@ -10,6 +11,8 @@ export class VitestRuns implements RunSource {
   readonly #shutdown: Shutdown
   readonly #projects: ProjectRuns[] = []
   readonly #open: Run[] = []
+  /** The runs in progress, or the last ones: other reporters read their records after they are closed. */
+  readonly #known: Run[] = []
   #startedAt = 0
 
   constructor(vitest: Vitest, shutdown: Shutdown) {
@@ -22,8 +25,20 @@ export class VitestRuns implements RunSource {
   }
 
   opened(run: Run): void {
-    if (this.#open.length === 0) this.#startedAt = performance.now()
+    if (this.#open.length === 0) {
+      this.#startedAt = performance.now()
+      this.#known.length = 0
+    }
+    this.#known.push(run)
     this.#open.push(run)
+  }
+
+  record(cellId: string): RunRecord | null {
+    for (const run of this.#known) {
+      const record = run.record(cellId)
+      if (record !== null) return record
+    }
+    return null
   }
 
   live(): LiveState | null {

@@ -4,11 +4,20 @@ import type { Digest } from '../../core/campaign/identity.ts'
 import type { CampaignPlan, PlannedCell } from '../../core/campaign/plan.ts'
 import { createGovernor } from '../../core/capacity/governor.ts'
 import { type Appender, createAppender } from '../../core/journal/append.ts'
+import { settledEntry } from '../../core/journal/entry.ts'
 import { neverRan } from '../../core/record/build.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { StatusReason } from '../../core/record/status.ts'
 import type { CampaignReport } from '../../core/report/report.ts'
-import type { FilePlan, LeaseReply, PlanReply, RunFacts, VerdictReply } from '../control.ts'
+import {
+  type FilePlan,
+  type LeaseReply,
+  type PlanReply,
+  type RunFacts,
+  type Settlement,
+  settlementOf,
+  type VerdictReply,
+} from '../control.ts'
 import type { ResolvedOptions } from '../options.ts'
 import { Admission } from './admission.ts'
 import { writeAtomic } from './atomic-file.ts'
@@ -139,10 +148,12 @@ export class Run {
       return { granted: true, leaseId: decision.leaseId, attempt, queueMs: decision.queueMs }
     }
     await this.#settle(
-      neverRan(this.#runOf(state), state.plan, cell, {
-        status: decision.reason === 'interrupted' || decision.reason === 'bail' ? 'not_run' : 'skipped',
-        reason: decision.reason,
-      }),
+      settlementOf(
+        neverRan(this.#runOf(state), state.plan, cell, {
+          status: decision.reason === 'interrupted' || decision.reason === 'bail' ? 'not_run' : 'skipped',
+          reason: decision.reason,
+        }),
+      ),
     )
     return decision
   }
@@ -160,8 +171,14 @@ export class Run {
   }
 
   /** Journals the record; when it is durable the cell's lease is released. */
-  async settled(record: RunRecord): Promise<void> {
-    await this.#settle(record)
+  settled(settlement: Settlement): Promise<void> {
+    return this.#settle(settlement)
+  }
+
+  /** The journalled record of a cell; null for a cell that has none. */
+  record(cellId: string): RunRecord | null {
+    const settled = this.#cellCampaign.get(cellId)?.settled.get(cellId)
+    return settled === undefined ? null : (JSON.parse(settled.record) as RunRecord)
   }
 
   problem(campaignId: string | null, code: string, text: string): void {
@@ -194,12 +211,14 @@ export class Run {
       for (const cell of cells) {
         state.leases.delete(cell.cellId)
         await this.#settle(
-          neverRan(this.#runOf(state), state.plan, cell, {
-            status: 'infra_error',
-            reason,
-            message: why,
-            attempts: state.attempts.get(cell.cellId) ?? 0,
-          }),
+          settlementOf(
+            neverRan(this.#runOf(state), state.plan, cell, {
+              status: 'infra_error',
+              reason,
+              message: why,
+              attempts: state.attempts.get(cell.cellId) ?? 0,
+            }),
+          ),
         )
       }
       lost.push(...cells)
@@ -248,7 +267,7 @@ export class Run {
       await Promise.allSettled(state.settling.values())
       for (const cell of [...state.missing()]) {
         const reason: StatusReason = interrupted ? 'interrupted' : 'missing'
-        await this.#settle(neverRan(this.#runOf(state), state.plan, cell, { status: 'not_run', reason }))
+        await this.#settle(settlementOf(neverRan(this.#runOf(state), state.plan, cell, { status: 'not_run', reason })))
       }
     }
     for (const state of this.#campaigns.values()) {
@@ -288,12 +307,12 @@ export class Run {
       policy: context.policy,
       commit: facts.commit,
       versions: context.versions,
-      campaigns: [...this.#campaigns.values()].map(({ plan, fingerprint, cells, records, skipped }) => ({
+      campaigns: [...this.#campaigns.values()].map(({ plan, fingerprint, cells, settled, skipped }) => ({
         campaignId: plan.campaignId,
         file: plan.file,
         fingerprint,
         planned: cells.size,
-        recorded: records.size,
+        recorded: settled.size,
         skipped,
       })),
     }
@@ -312,25 +331,27 @@ export class Run {
   }
 
   /** Exactly one record per cell: what arrives second (a killed worker's cell, a late answer) is dropped. */
-  #settle(record: RunRecord): Promise<void> {
-    const { state } = this.#cell(record.cellId)
-    if (state.records.has(record.cellId)) return Promise.resolve()
-    const first = state.settling.get(record.cellId)
+  #settle(settlement: Settlement): Promise<void> {
+    const { cellId } = settlement
+    const { state } = this.#cell(cellId)
+    if (state.settled.has(cellId)) return Promise.resolve()
+    const first = state.settling.get(cellId)
     if (first !== undefined) return first
     // One that fails stays: the run's failure is reported, and the cell is not settled a second time.
-    const settling = this.#journalRecord(state, record)
-    state.settling.set(record.cellId, settling)
+    const settling = this.#journalRecord(state, settlement)
+    state.settling.set(cellId, settling)
     return settling
   }
 
-  async #journalRecord(state: CampaignState, record: RunRecord): Promise<void> {
-    await this.#durably(this.#journal.append({ kind: 'settled', record }))
-    state.records.set(record.cellId, record)
-    state.settling.delete(record.cellId)
-    this.tally.add(record)
-    const leaseId = state.leases.get(record.cellId)
+  async #journalRecord(state: CampaignState, settlement: Settlement): Promise<void> {
+    const { cellId } = settlement
+    await this.#durably(this.#journal.append(settledEntry(settlement.record)))
+    state.settled.set(cellId, settlement)
+    state.settling.delete(cellId)
+    this.tally.add(settlement)
+    const leaseId = state.leases.get(cellId)
     if (leaseId !== undefined) {
-      state.leases.delete(record.cellId)
+      state.leases.delete(cellId)
       this.admission.release(leaseId)
     }
     if (this.#idle.size > 0 && this.inFlight() === 0) for (const onIdle of [...this.#idle]) onIdle()

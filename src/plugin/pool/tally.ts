@@ -1,5 +1,5 @@
-import type { RunRecord } from '../../core/record/record.ts'
 import { type MicroUsd, toMicroUsd } from '../../core/record/usage.ts'
+import type { Settlement } from '../control.ts'
 
 /** Running counts of a run, for the live line. */
 export class Tally {
@@ -13,16 +13,16 @@ export class Tally {
   /** Live cells whose charge nobody knows. */
   unknownCharges = 0
 
-  add(record: RunRecord): void {
+  add({ status, provenance, usd }: Settlement): void {
     this.done++
-    if (record.status === 'task_fail' || record.status.endsWith('_error')) this.failed++
-    if (record.calls.subject + record.calls.judge === 0) return
-    if (record.provenance === 'replayed') {
+    if (status === 'task_fail' || status.endsWith('_error')) this.failed++
+    if (provenance === null) return
+    if (provenance === 'replayed') {
       this.replayed++
       return
     }
     this.live++
-    if (record.cost.usd === null) this.unknownCharges++
-    else this.spent += toMicroUsd(record.cost.usd)
+    if (usd === null) this.unknownCharges++
+    else this.spent += toMicroUsd(usd)
   }
 }

@@ -9,7 +9,7 @@ export class Verdicts {
   readonly #folder: RunFolder
   readonly #given = new Map<
     string,
-    { readonly report: CampaignReport; readonly records: number; readonly problems: number }
+    { readonly report: CampaignReport; readonly settled: number; readonly problems: number }
   >()
 
   constructor(folder: RunFolder) {
@@ -20,16 +20,16 @@ export class Verdicts {
   async give(state: CampaignState): Promise<CampaignReport> {
     const { campaignId } = state.plan
     const known = this.#given.get(campaignId)
-    if (known !== undefined && known.records === state.records.size && known.problems === state.problems.length) {
+    if (known !== undefined && known.settled === state.settled.size && known.problems === state.problems.length) {
       return known.report
     }
     const report = buildReport({
       plan: state.plan,
       fingerprint: state.fingerprint,
-      records: state.records.values(),
+      records: state.records(),
       problems: state.problems,
     })
-    this.#given.set(campaignId, { report, records: state.records.size, problems: state.problems.length })
+    this.#given.set(campaignId, { report, settled: state.settled.size, problems: state.problems.length })
     await writeAtomic(this.#folder.report(campaignId, 'json'), `${JSON.stringify(report, null, 2)}\n`)
     return report
   }
@@ -47,8 +47,8 @@ export class Verdicts {
 function* recordLines(states: Iterable<CampaignState>): Generator<string> {
   for (const state of states) {
     for (const cellId of state.cells.keys()) {
-      const record = state.records.get(cellId)
-      if (record !== undefined) yield `${JSON.stringify(record)}\n`
+      const settled = state.settled.get(cellId)
+      if (settled !== undefined) yield `${settled.record}\n`
     }
   }
 }

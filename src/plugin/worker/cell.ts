@@ -1,5 +1,5 @@
 import type { TestContext } from 'vitest'
-import type { Json } from '../../core/campaign/canonical-json.ts'
+import { canonicalJson, type Json } from '../../core/campaign/canonical-json.ts'
 import { cellName } from '../../core/campaign/cells.ts'
 import type { Payload } from '../../core/campaign/listing.ts'
 import type { PlannedCell } from '../../core/campaign/plan.ts'
@@ -12,6 +12,7 @@ import { describeOutput } from '../../core/record/output.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { CallRole } from '../../core/traffic/exchange.ts'
 import { readExchange } from '../../core/traffic/wire/read.ts'
+import { settlementOf } from '../control.ts'
 import type { CellTraffic, CellTrafficResult } from '../replay/traffic.ts'
 import type { GrantedLease, RegisteredCampaign, WorkerBridge } from './bridge.ts'
 import { Deadline } from './deadline.ts'
@@ -24,8 +25,8 @@ const CLOSE_GRACE_MS = 2_000
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** The cell's RunRecord, for reporters and merged blob reports. */
-    campaign?: { readonly record: RunRecord }
+    /** The cell's RunRecord, for reporters and merged blob reports: put in by the reporter, in the main process. */
+    campaign?: { readonly cellId: string; readonly record?: RunRecord }
   }
 }
 
@@ -45,7 +46,7 @@ export async function runCell(
   const execution = new Execution(bridge, registered, cell, binding.lease, registered.planned)
   const record = await execution.run()
   binding.settled = true
-  context.task.meta.campaign = { record }
+  context.task.meta.campaign = { cellId: cell.cellId }
   execution.show(context, record)
 }
 
@@ -58,6 +59,8 @@ interface Facts {
   readonly scoring: Scoring
   readonly calls: readonly CheckedCall[]
   readonly closed: CellTrafficResult | null
+  /** The output, redacted; null where there is none. */
+  readonly kept: Json
 }
 
 const NO_SCORING: Scoring = { scores: {}, bug: null }
@@ -135,13 +138,13 @@ class Execution {
     const closed = traffic === null ? null : await traffic.close(CLOSE_GRACE_MS)
     const calls = callsOf(closed)
     const outcome = attempt.kind === 'returned' ? attempt.outcome : this.#classify(attempt.thrown, calls, closed)
-    const facts: Facts = { outcome, scoring, calls, closed }
+    const facts: Facts = { outcome, scoring, calls, closed, kept: attempt.kind === 'returned' ? attempt.kept : null }
     let record = this.#record(facts, traffic, [])
     if (traffic !== null && isClean(record, this.#red)) {
       const secrets = await traffic.save()
       if (secrets.length > 0) record = this.#record(facts, traffic, secrets)
     }
-    await this.#bridge.control?.settled(record)
+    await this.#bridge.control?.settled(settlementOf(record))
     return record
   }
 
@@ -150,6 +153,7 @@ class Execution {
     const { plan } = campaign
     if (plan.capture === 'off' || this.#bridge.traffic === null) return null
     const canary = this.#scenario.canary
+    const deadline = this.#deadline
     const traffic = await this.#bridge.traffic.openCell({
       cellId: this.#cell.cellId,
       coordinates: {
@@ -161,7 +165,9 @@ class Execution {
       attempt: this.#lease.attempt,
       evalFile: this.#bridge.file ?? '',
       declaredLane: this.#cell.variant.lane,
-      signal: this.#deadline.signal,
+      get signal() {
+        return deadline.signal
+      },
       routes: campaign.routes,
       mocks: campaign.mocks,
       canaries: typeof canary === 'string' ? [canary] : [],
@@ -202,17 +208,19 @@ class Execution {
       await keep()
       return this.#score(traffic, output)
     }
-    // Scorers that are done in one turn are journalled with the record itself, a moment later.
+    const scoring = this.#score(traffic, output)
+    // Scorers that are done at once are journalled with the record itself, a moment later.
+    if (!(scoring instanceof Promise)) return scoring
     let scored = false
     const slow = this.#bridge.clock.turn().then(() => (scored ? undefined : keep()))
     // A journal that cannot be written rejects the record too, and there the cell fails.
     slow.catch(() => {})
-    const scoring = await this.#score(traffic, output)
+    const settled = await scoring
     scored = true
-    return scoring
+    return settled
   }
 
-  #score(traffic: CellTraffic | null, output: unknown): Promise<Scoring> {
+  #score(traffic: CellTraffic | null, output: unknown): Scoring | Promise<Scoring> {
     return this.#inTraffic(traffic, 'judge', () =>
       scoreOutput({
         scorers: this.#registered.campaign.scorers,
@@ -228,7 +236,7 @@ class Execution {
     )
   }
 
-  #inTraffic<T>(traffic: CellTraffic | null, role: CallRole, body: () => Promise<T>): Promise<T> {
+  #inTraffic<T>(traffic: CellTraffic | null, role: CallRole, body: () => T): T {
     return traffic === null || this.#bridge.traffic === null ? body() : this.#bridge.traffic.run(traffic, role, body)
   }
 
@@ -267,7 +275,8 @@ class Execution {
         secrets,
         routes: campaign.routes,
         canary: typeof canary === 'string' ? canary : null,
-        output: outcome.kind === 'output' ? outcome.output.preview : null,
+        // Only a canary is looked for in it, and writing every output out once more is not free.
+        output: typeof canary === 'string' && facts.kept !== null ? canonicalJson(facts.kept) : null,
       },
       campaign.integrity,
     )

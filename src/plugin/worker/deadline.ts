@@ -42,20 +42,26 @@ export class Deadline {
    * The promise, or a rejection with the reason as soon as the cell's time ends. The promise stays owned: what it does
    * after that is ignored.
    */
-  async bound<T>(promise: Promise<T>): Promise<T> {
-    promise.catch(() => {})
-    if (this.#ended !== null) throw this.#ended.reason
-    let listener: ((reason: unknown) => void) | null = null
-    const end = new Promise<never>((_, reject) => {
-      listener = reject
+  bound<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== null) {
+        promise.catch(() => {})
+        reject(this.#ended.reason)
+        return
+      }
       this.#listeners ??= new Set()
       this.#listeners.add(reject)
+      promise.then(
+        (value) => {
+          this.#listeners?.delete(reject)
+          resolve(value)
+        },
+        (error: unknown) => {
+          this.#listeners?.delete(reject)
+          reject(error)
+        },
+      )
     })
-    try {
-      return await Promise.race([promise, end])
-    } finally {
-      if (listener !== null) this.#listeners?.delete(listener)
-    }
   }
 
   /** Nested waits count once. */

@@ -1,7 +1,7 @@
 import { type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite, TestRunner } from 'vitest'
 import { cellName } from '../../core/campaign/cells.ts'
 import { neverRan } from '../../core/record/build.ts'
-import type { FilePlan } from '../control.ts'
+import { type FilePlan, settlementOf } from '../control.ts'
 import {
   type Binding,
   BROKEN_TEST,
@@ -130,9 +130,8 @@ export default class CampaignRunner extends TestRunner {
     if (planned === null || this.#bridge.control === null) return
     const run = { ...planned.run, fingerprint: planned.fingerprint }
     binding.settled = true
-    await this.#bridge.control.settled(
-      neverRan(run, campaign.plan, binding.cell, { status, reason, ...(message === undefined ? {} : { message }) }),
-    )
+    const why = { status, reason, ...(message === undefined ? {} : { message }) }
+    await this.#bridge.control.settled(settlementOf(neverRan(run, campaign.plan, binding.cell, why)))
   }
 }
 

@@ -25,58 +25,79 @@ export interface Scoring {
   readonly bug: unknown
 }
 
-/** Runs the scorers that apply, side by side; each one's failure is its own. */
-export async function scoreOutput(input: ScoringInput): Promise<Scoring> {
+/**
+ * Runs the scorers that apply, side by side; each one's failure is its own. A promise only where a scorer gave one:
+ * most are done at once, and a campaign has tens of thousands of cells.
+ */
+export function scoreOutput(input: ScoringInput): Scoring | Promise<Scoring> {
   const scores: Record<string, RecordedScore> = {}
+  const pending: Promise<void>[] = []
   let bug: unknown = null
-  await Promise.all(
-    input.scorers.map(async (scorer) => {
-      try {
-        if (scorer.appliesTo !== null && !scorer.appliesTo(input.scenario)) return
-        const value = await settleInTime(scorer, input)
-        scores[scorer.name] = redacted(normaliseScore(scorer, value), input.redactor)
-      } catch (error) {
-        if (scorer.role === 'code') bug ??= error
-        const text = error instanceof Error ? error.message : String(error)
-        scores[scorer.name] = {
-          value: null,
-          pass: null,
-          role: scorer.role,
-          error: input.redactor.text(text).text.slice(0, 2_000),
-        }
-      }
-    }),
-  )
-  return { scores, bug }
+  for (const scorer of input.scorers) {
+    const fail = (error: unknown): void => {
+      if (scorer.role === 'code') bug ??= error
+      const text = error instanceof Error ? error.message : String(error)
+      const said = input.redactor.text(text).text.slice(0, 2_000)
+      scores[scorer.name] = { value: null, pass: null, role: scorer.role, error: said }
+    }
+    const keep = (value: unknown): void => {
+      scores[scorer.name] = redacted(normaliseScore(scorer, value), input.redactor)
+    }
+    try {
+      if (scorer.appliesTo !== null && !scorer.appliesTo(input.scenario)) continue
+      const value = settleInTime(scorer, input)
+      if (value instanceof Promise) pending.push(value.then(keep).catch(fail))
+      else keep(value)
+    } catch (error) {
+      fail(error)
+    }
+  }
+  if (pending.length === 0) return { scores, bug }
+  const inOrder = (): Scoring['scores'] =>
+    Object.fromEntries(
+      input.scorers.flatMap(({ name }) => (Object.hasOwn(scores, name) ? [[name, scores[name] as RecordedScore]] : [])),
+    )
+  return Promise.all(pending).then(() => ({ scores: inOrder(), bug }))
 }
 
 /** The scorer's answer, bounded by its own timeout and by the cell's deadline (which stands still during waits). */
-async function settleInTime(scorer: LoadedScorer, input: ScoringInput): Promise<unknown> {
+function settleInTime(scorer: LoadedScorer, input: ScoringInput): unknown {
   const { deadline, cell } = input
-  const { timeout } = scorer
-  const own = timeout === null ? null : new Deadline(timeout, input.clock)
-  const value = scorer.score({
-    output: input.output,
-    variant: input.variant as Payload & { readonly id: string },
-    scenario: input.scenario as Payload & { readonly id: string },
-    seed: cell.seed,
-    cellId: cell.cellId,
-    get signal() {
-      return own === null ? deadline.signal : AbortSignal.any([own.signal, deadline.signal])
-    },
-    fetch: input.fetch,
-  })
-  if (!isThenable(value)) {
-    own?.clear()
-    return value
-  }
-  const promised = Promise.resolve(value)
+  const own = scorer.timeout === null ? null : new Deadline(scorer.timeout, input.clock)
+  let value: unknown
   try {
-    return await deadline.bound(own === null ? promised : own.bound(promised))
+    value = scorer.score({
+      output: input.output,
+      variant: input.variant as Payload & { readonly id: string },
+      scenario: input.scenario as Payload & { readonly id: string },
+      seed: cell.seed,
+      cellId: cell.cellId,
+      get signal() {
+        return own === null ? deadline.signal : AbortSignal.any([own.signal, deadline.signal])
+      },
+      fetch: input.fetch,
+    })
+  } catch (error) {
+    own?.clear()
+    throw error
+  }
+  if (isThenable(value)) return bounded(scorer, Promise.resolve(value), own, deadline)
+  own?.clear()
+  return value
+}
+
+async function bounded(
+  scorer: LoadedScorer,
+  answer: Promise<unknown>,
+  own: Deadline | null,
+  deadline: Deadline,
+): Promise<unknown> {
+  try {
+    return await deadline.bound(own === null ? answer : own.bound(answer))
   } catch (error) {
     const late = (bound: string): Error =>
       new Error(`scorer ${JSON.stringify(scorer.name)} did not settle within ${bound}`)
-    if (own?.endedBy === 'deadline') throw late(`its timeout of ${(timeout ?? 0) / 1000} s`)
+    if (own?.endedBy === 'deadline') throw late(`its timeout of ${(scorer.timeout ?? 0) / 1000} s`)
     if (deadline.endedBy === 'deadline') throw late("the cell's deadline")
     throw error
   } finally {

@@ -49,7 +49,7 @@ describe('a signal', () => {
     })
     expect(run.derived.end).toBe('interrupted')
     expect(output.replace(/\s+/g, ' ')).toContain(
-      'FAIL no number here is a verdict: the run was interrupted: 30 of 40 cells have no result',
+      'FAIL the run was interrupted: 10 of 40 cells have a result; run it again',
     )
     expect(output).toMatch(/Tests {2}10 passed \| \d+ skipped/)
     // One thread at a time: files that wait for it are named, since nobody knows what they hold.
