@@ -97,7 +97,7 @@ export function compare(
     detectable: drop,
   }
   if (arm.measured === 0 || comparator.measured === 0)
-    return nothingMeasured(decide(evidence), level, trial, guardrails)
+    return nothingMeasured(decide(evidence), level, trial, guardrails, { lo: lower.mean, hi: upper.mean })
   const rows = pairedRows(cells, arm, comparator, scale[0])
   const variance = varianceOf(rows)
   const pairUsd = meanPair(efficiency.spent.comparator, efficiency.spent.candidate)
@@ -171,13 +171,14 @@ function nothingMeasured(
   level: number,
   { units, gate }: Trial,
   guardrails: readonly GuardrailReport[],
+  worst: { readonly lo: number; readonly hi: number },
 ): Comparison {
   const none = noEstimate(level, units, 'no_data')
   return {
     rule,
     difference: none,
     completeCase: none,
-    bounds: { lo: null, hi: null, tippingCells: null },
+    bounds: { ...worst, tippingCells: null },
     detectable: { drop: null, refused: 'no_data' },
     unseenLoss: null,
     guardrails,

@@ -72,6 +72,9 @@ function unseen({ unseenLoss }: CandidateReport, context: Context): string {
   return `up to ${percent(unseenLoss.upperRate)} of scenarios could still lose more than half of the scale (${unseenLoss.lost} of ${unseenLoss.units} seen, ${size(context)}); this is not proof of no loss`
 }
 
+const stop = ({ trial }: Context): string =>
+  trial.gate.kind === 'release' ? 'do not release it' : 'do not merge as it is'
+
 const against = ({ comparator }: Context): string => comparator ?? 'nothing'
 const primary = ({ trial }: Context): string => trial.gate.primary
 const missing = (candidate: CandidateReport, { trial }: Context): number => {
@@ -89,7 +92,7 @@ const SENTENCES: { readonly [code: string]: Sentence } = {
     return (
       `${c.id} fails must-pass scenario ${first?.scenario ?? ''} (seed ${first?.failedSeeds.join(', ') ?? ''})` +
       `${context.comparator === null ? '' : `, which ${context.comparator} passes`}` +
-      `${more > 0 ? `, and ${plural(more, 'other')}` : ''}; fix it before merging`
+      `${more > 0 ? `, and ${plural(more, 'other')}` : ''}; fix it before ${context.trial.gate.kind === 'release' ? 'a release' : 'merging'}`
     )
   },
   must_pass_held: (c) =>
@@ -106,10 +109,10 @@ const SENTENCES: { readonly [code: string]: Sentence } = {
     return `too few ${unit} to compare ${c.id} with ${against(context)}: ${units.count} of the ${FEWEST_UNITS} that any verdict needs; add ${FEWEST_UNITS - units.count}`
   },
   harm_shown: (c, context) =>
-    `${c.id} is worse than ${against(context)} on ${primary(context)}: ${movement(c, context)} over ${scenariosBySeeds(context)}; do not merge as it is`,
+    `${c.id} is worse than ${against(context)} on ${primary(context)}: ${movement(c, context)} over ${scenariosBySeeds(context)}; ${stop(context)}`,
   guardrail_violated: (c, context) => {
     const broken = c.guardrails.filter(({ outcome }) => outcome === 'violated')
-    return `${c.id} breaks ${broken.length === 1 ? 'the guardrail' : 'the guardrails'} ${broken.map((rail) => guardrail(rail, context)).join(', ')}; do not merge as it is`
+    return `${c.id} breaks ${broken.length === 1 ? 'the guardrail' : 'the guardrails'} ${broken.map((rail) => guardrail(rail, context)).join(', ')}; ${stop(context)}`
   },
   guardrail_unproven: (c, context) => {
     const open = c.guardrails.filter(({ require, outcome }) => require === 'shown' && outcome !== 'ok')
@@ -146,7 +149,7 @@ const SENTENCES: { readonly [code: string]: Sentence } = {
     context.comparator === null
       ? `nothing decides about ${c.id}: no comparator, no threshold, and no must-pass scenario that was measured`
       : `no loss shown for ${c.id} against ${against(context)} on ${primary(context)}: ${movement(c, context)}; ${caught(c, context)}`,
-  below_threshold: (c, context) => `${c.id} is below the required ${floor(c, context)}; do not merge as it is`,
+  below_threshold: (c, context) => `${c.id} is below the required ${floor(c, context)}; ${stop(context)}`,
   above_threshold: (c, context) => `${c.id} is above the required ${floor(c, context)}`,
   threshold_undecided: (c, context) =>
     `${c.id} may be above or below the required ${floor(c, context)}; more scenarios would tell`,

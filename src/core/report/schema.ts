@@ -1,0 +1,270 @@
+import { z } from 'zod'
+import { GUARDRAIL_ENDPOINTS } from '../campaign/plan.ts'
+import { CELL_STATUSES, type CellStatus } from '../record/status.ts'
+import { COST_PROVENANCES } from '../record/usage.ts'
+import { FRONTIER_CLASSES } from '../stats/bootstrap/frontier.ts'
+import {
+  type CampaignReport,
+  type CandidateReport,
+  type Estimate,
+  type Flakiness,
+  type GuardrailReport,
+  OUTCOMES,
+  type PValue,
+  REFUSALS,
+  REPORT_SCHEMA,
+  type Reason,
+  type ScenarioChange,
+  type Variance,
+  type VariantSummary,
+} from './report.ts'
+
+/** Every key of T, so that a field added to the report cannot be forgotten here. */
+type ShapeOf<T> = { [K in keyof Required<T>]: z.ZodType<T[K]> }
+
+const count = z.number().int().nonnegative()
+const number = z.number().nullable()
+const refused = z.enum(REFUSALS).optional()
+const text = z.string()
+const outcome = z.enum(OUTCOMES)
+const interval = z.tuple([z.number(), z.number()])
+
+const estimate = z
+  .strictObject({
+    est: number,
+    lo: number,
+    hi: number,
+    level: z.number(),
+    se: number,
+    df: number,
+    n: count,
+    unit: z.enum(['scenario', 'family', 'run']),
+    method: z.enum(['t', 'order-statistic', 'log-ratio-t', 'bounds', 'betting', 'mover']),
+    descriptive: z.boolean(),
+    refused,
+  } satisfies ShapeOf<Estimate>)
+  .meta({ id: 'Estimate', description: 'A number with its interval; a null stands beside `refused`.' })
+
+const pValue = z.strictObject({
+  p: number,
+  pFloor: z.number(),
+  exact: z.boolean(),
+  resamples: count.nullable(),
+  refused,
+} satisfies ShapeOf<PValue>)
+
+const reason = z.strictObject({ code: text, text } satisfies ShapeOf<Reason>).meta({ id: 'Reason' })
+const statusCounts = z.strictObject(
+  Object.fromEntries(CELL_STATUSES.map((status) => [status, count])) as Record<CellStatus, typeof count>,
+)
+
+const variance = z.strictObject({
+  tau2: number,
+  sigma2: number,
+  icc: number,
+  deff: number,
+  nEff: number,
+  refused,
+} satisfies ShapeOf<Variance>)
+
+const plannedGuardrail = {
+  name: text,
+  endpoint: z.enum(GUARDRAIL_ENDPOINTS),
+  ratio: number,
+  diff: number,
+  require: z.enum(['not-violated', 'shown']),
+}
+
+const guardrail = z.strictObject({
+  ...plannedGuardrail,
+  comparator: number,
+  candidate: number,
+  estimate,
+  outcome: z.enum(['ok', 'violated', 'unproven']),
+} satisfies ShapeOf<GuardrailReport>)
+
+const flakiness = z.strictObject({
+  flaky: count,
+  stablePass: count,
+  stableFail: count,
+  unknown: count,
+  share: number,
+  disagreement: estimate,
+  scenarios: z.array(z.strictObject({ scenario: text, passed: count, runs: count, lo: z.number(), hi: z.number() })),
+  refused,
+} satisfies ShapeOf<Flakiness>)
+
+const variant = z.strictObject({
+  id: text,
+  role: z.enum(['comparator', 'candidate', 'variant']),
+  counts: statusCounts,
+  planned: count,
+  coverage: z.number(),
+  mean: estimate,
+  bounds: z.strictObject({ lo: number, hi: number }),
+  passRate: estimate,
+  cost: z.strictObject({
+    totalUsd: number,
+    knownUsd: z.number(),
+    uncapturedCells: count,
+    perCellUsd: number,
+    perSuccessUsd: number,
+    provenance: z.enum(COST_PROVENANCES),
+    refused,
+  }),
+  latency: z.strictObject({
+    medianMs: estimate,
+    p95Ms: estimate,
+    censored: count,
+    limitMs: z.number(),
+    source: z.enum(['live', 'recorded', 'mixed', 'none']),
+  }),
+  tokens: z.strictObject({ input: number, output: number, known: z.boolean() }),
+  reliability: z.strictObject({
+    k: count,
+    passAtK: estimate,
+    passHatK: estimate,
+    bounds: z.strictObject({ passAtK: interval.nullable(), passHatK: interval.nullable() }),
+  }),
+  flakiness,
+  variance,
+  splits: z.array(z.strictObject({ split: text, scenarios: count, mean: estimate })),
+  overfitGap: estimate.nullable(),
+  frontier: z.strictObject({
+    class: z.enum(FRONTIER_CLASSES).nullable(),
+    dominatedBy: z.array(text),
+    probability: number,
+    refused,
+  }),
+} satisfies ShapeOf<VariantSummary>)
+
+const change = z.strictObject({
+  scenario: text,
+  comparator: number,
+  candidate: number,
+  delta: number,
+  comparatorSeeds: text,
+  candidateSeeds: text,
+  flaky: z.strictObject({ comparator: z.boolean(), candidate: z.boolean() }),
+} satisfies ShapeOf<ScenarioChange>)
+
+const candidate = z.strictObject({
+  id: text,
+  outcome,
+  rule: text,
+  reasons: z.array(reason),
+  difference: estimate.nullable(),
+  completeCase: estimate.nullable(),
+  bounds: z.strictObject({ lo: number, hi: number, tippingCells: count.nullable() }).nullable(),
+  signFlip: pValue.nullable(),
+  adjusted: z.strictObject({ method: z.enum(['holm', 'maxT', 'none']), p: number }),
+  detectableDrop: z.strictObject({ drop: number, refused }),
+  unseenLoss: z.strictObject({ lost: count, units: count, upperRate: z.number() }).nullable(),
+  atLeast: z.strictObject({ threshold: z.number(), outcome, mean: estimate }).nullable(),
+  mustPass: z.strictObject({
+    scenarios: count,
+    broken: z.array(z.strictObject({ scenario: text, failedSeeds: z.array(z.number().int()) })),
+  }),
+  guardrails: z.array(guardrail),
+  boundedLower: estimate.nullable(),
+  variance,
+  power: z.strictObject({
+    target: number,
+    requiredScenarios: count.nullable(),
+    requiredAtAnySeeds: count.nullable(),
+    requiredUsd: number,
+    seedsNarrowBy: number,
+    advice: text.nullable(),
+    refused,
+  }),
+  costRatio: z.strictObject({ perCell: estimate, perSuccess: estimate }),
+  latencyRatio: z.strictObject({ median: estimate, p95: estimate }),
+  flakinessChange: estimate,
+  worst: z.array(change),
+  changed: z.strictObject({ worse: count, better: count, same: count, missing: count }),
+} satisfies ShapeOf<CandidateReport>)
+
+const cluster = { count, example: text.nullable(), cells: z.array(text) }
+
+/** The report as it is written. Strict: an unknown key is an error; every number is finite. */
+export const CampaignReportSchema = z.strictObject({
+  schema: z.literal(REPORT_SCHEMA),
+  campaignId: text,
+  file: text,
+  line: count.nullable(),
+  verdict: z.strictObject({
+    word: z.enum(['PASS', 'FAIL', 'NO VERDICT']),
+    gate: z.enum(['pr', 'release', 'none']),
+    outcome: outcome.nullable(),
+    rule: text.nullable(),
+    red: z.boolean(),
+    exitCode: z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]),
+    headline: text,
+    reasons: z.array(reason),
+  }),
+  confirmatory: z.boolean(),
+  prereg: z
+    .strictObject({
+      hash: text.nullable(),
+      verified: z.boolean(),
+      deviations: z.array(z.strictObject({ field: text, planned: z.json(), actual: z.json() })),
+    })
+    .nullable(),
+  looks: z.strictObject({ used: count, allowed: count, exhausted: z.boolean() }),
+  design: z.strictObject({
+    comparator: text.nullable(),
+    candidates: z.array(text),
+    primary: text,
+    scale: interval.nullable(),
+    scenarios: count,
+    deciding: count,
+    families: count.nullable(),
+    seeds: count,
+    splits: z.record(z.string(), count),
+    splitDeclared: z.boolean(),
+    margin: number,
+    minGain: z.number(),
+    target: number,
+    alpha: z.number(),
+    alphaOfLook: z.number(),
+    guardrails: z.array(z.strictObject(plannedGuardrail)),
+    assurance: z.enum(['standard', 'bounded']).nullable(),
+    onInconclusive: z.enum(['warn', 'fail']).nullable(),
+    coverageFloor: z.number(),
+  } satisfies ShapeOf<CampaignReport['design']>),
+  fingerprint: z.strictObject({ campaign: text, records: text, report: text }),
+  coverage: z.strictObject({ planned: count, counts: statusCounts, reasons: z.record(z.string(), count) }),
+  variants: z.array(variant),
+  candidates: z.array(candidate),
+  integrity: z.strictObject({
+    backend: z.enum(['real', 'mixed', 'stub', 'none']),
+    issues: z.array(z.strictObject({ code: text, severity: z.enum(['error', 'warn']), count, example: text })),
+  }),
+  evidence: z.strictObject({
+    live: count,
+    replayed: count,
+    mixed: count,
+    carried: count,
+    recordedFrom: text.nullable(),
+    recordedTo: text.nullable(),
+  }),
+  failures: z.array(
+    z.strictObject({
+      class: text,
+      mode: text.nullable(),
+      ...cluster,
+      variants: z.array(z.strictObject({ variant: text, ...cluster })),
+    }),
+  ),
+  warnings: z.array(reason),
+  actions: z.array(reason),
+} satisfies ShapeOf<CampaignReport>)
+
+/** JSON Schema of the report, as published in `docs/report.schema.json`. */
+export function reportJsonSchema(): object {
+  return {
+    ...z.toJSONSchema(CampaignReportSchema, { target: 'draft-2020-12' }),
+    title: REPORT_SCHEMA,
+    description: 'The report of one campaign: the one source of every rendering. A null stands beside its reason.',
+  }
+}
