@@ -5,10 +5,11 @@ import type {
   ScenarioChange,
   VariantSummary,
 } from '../core/report/report.ts'
+import { guardrails } from './markdown/guardrails.ts'
+import { spread } from './markdown/spread.ts'
 import { block, code, grid, text } from './markdown/text.ts'
 import {
   dollars,
-  duration,
   grouped,
   interval,
   PRINTED,
@@ -29,7 +30,9 @@ import {
   missing,
   missingWords,
   powerSentence,
+  preregSentence,
   stale,
+  timeWords,
 } from './sentences.ts'
 
 /** Rows of a list before the rest is counted: a job summary is thrown away as a whole beyond 1 MiB. */
@@ -43,7 +46,10 @@ export function renderMarkdown(report: CampaignReport): string {
     verdict(report),
     candidates(report, scale),
     power(report, scale),
+    guardrails(report),
+    actions(report),
     variants(report, scale),
+    spread(report, scale),
     ...bySeverity(report.candidates).map((candidate) => worst(report, candidate, scale)),
     coverage(report),
     failures(report),
@@ -54,10 +60,11 @@ export function renderMarkdown(report: CampaignReport): string {
 }
 
 function verdict(report: CampaignReport): string {
-  const { word, headline, gate, rule } = report.verdict
+  const { word, headline, gate, rule, exitCode } = report.verdict
   const dated = stale(report.evidence)
   const texts = furtherReasons(report)
-  const judged = gate === 'none' ? 'no gate' : `${gate} gate${rule === null ? '' : `, rule ${text(rule, 20)}`}`
+  const judged =
+    gate === 'none' ? 'no gate' : `${gate} gate${rule === null ? '' : `, rule ${text(rule, 20)}`}, exit ${exitCode}`
   const where = code(report.line === null ? report.file : `${report.file}:${report.line}`, 300)
   return [
     `### ${word}: ${text(headline)}`,
@@ -144,6 +151,7 @@ function variants(report: CampaignReport, scale: Scale): string {
         ['cost per success', 'right'],
         ['cost in total', 'right'],
         ['median latency', 'right'],
+        ['p95 latency', 'right'],
         ['tokens in / out', 'right'],
         ['cells', 'right'],
       ],
@@ -154,7 +162,8 @@ function variants(report: CampaignReport, scale: Scale): string {
         money(variant.cost.perCellUsd, variant),
         money(variant.cost.perSuccessUsd, variant),
         total(variant),
-        latency(variant),
+        latency(variant, variant.latency.medianMs),
+        latency(variant, variant.latency.p95Ms),
         tokenPair(variant.tokens, PRINTED) ?? unknown('no_data'),
         measured(variant),
       ]),
@@ -178,9 +187,15 @@ function total({ cost }: VariantSummary): string {
   return `${known}${refusal(cost.refused)}, ${plural(cost.uncapturedCells, 'cell')}`
 }
 
-function latency({ latency: { medianMs, source } }: VariantSummary): string {
-  if (medianMs.est === null) return refusal(medianMs.refused)
-  return `${duration(medianMs.est)}${source === 'recorded' || source === 'mixed' ? ` (${source})` : ''}`
+function latency({ latency: { source, limitMs } }: VariantSummary, estimate: Estimate): string {
+  const time = timeWords(estimate, limitMs)
+  if (time === null) return refusal(estimate.refused)
+  return `${time}${source === 'recorded' || source === 'mixed' ? ` (${source})` : ''}`
+}
+
+function actions(report: CampaignReport): string {
+  if (report.actions.length === 0) return ''
+  return ['#### Next', report.actions.map((action) => `1. ${text(action.text)}`).join('\n')].join('\n\n')
 }
 
 function worst(report: CampaignReport, candidate: CandidateReport, scale: Scale): string {
@@ -247,7 +262,7 @@ function failures(report: CampaignReport): string {
   const shown = report.failures.slice(0, LONGEST)
   return [
     '#### Failures',
-    ...shown.map(({ class: name, mode, count, example, cells }) => {
+    ...shown.map(({ class: name, mode, count, example, cells, variants: by }) => {
       const where =
         cells.length === 0
           ? ''
@@ -255,7 +270,8 @@ function failures(report: CampaignReport): string {
               .slice(0, 5)
               .map((cell) => code(cell, 40))
               .join(', ')}`
-      const title = `**${plural(count, 'cell')}: ${text(name, 80)}**${mode === null ? '' : ` (${text(mode, 80)})`}${where}`
+      const whose = by.map(({ variant, count: own }) => `${code(variant, 40)} ${own}`).join(', ')
+      const title = `**${plural(count, 'cell')}: ${text(name, 80)}**${mode === null ? '' : ` (${text(mode, 80)})`}${whose === '' ? '' : ` — ${whose}`}${where}`
       return example === null ? title : `${title}\n\n${block(example, EXAMPLE)}`
     }),
     report.failures.length > shown.length
@@ -289,6 +305,8 @@ function method(report: CampaignReport, scale: Scale): string {
       `- The unit is the ${design.families === null ? 'scenario' : 'family of scenarios'}: seeds are averaged first and are no samples of their own.`,
       '- Differences are paired by scenario: t interval and sign-flip test; every missing cell counts at its worst for the verdict.',
       `- margin ${score(design.margin)}, smallest gain ${score(design.minGain)}, target ${score(design.target)}, one-sided level ${design.alpha}`,
+      `- looks: ${report.looks.used} of ${report.looks.allowed}, one-sided level of this one ${design.alphaOfLook}; ${design.assurance ?? 'no'} assurance`,
+      `- ${report.confirmatory ? 'confirmatory' : 'not confirmatory'}; preregistration: ${text(preregSentence(report) ?? 'none')}`,
       `- split: ${splits.join(', ')}${design.splitDeclared ? '' : ' (not declared)'}`,
       `- evidence: ${evidence.live} live, ${evidence.replayed} replayed, ${evidence.mixed} partly replayed, ${evidence.carried} carried over`,
       `- fingerprints: campaign ${code(fingerprint.campaign, 120)}, records ${code(fingerprint.records, 120)}, report ${code(fingerprint.report, 120)}`,

@@ -1,7 +1,26 @@
 import { CELL_STATUSES, type CellStatus } from '../core/record/status.ts'
-import type { CampaignReport, CandidateReport, Outcome, StatusCounts, VariantSummary } from '../core/report/report.ts'
+import type {
+  CampaignReport,
+  CandidateReport,
+  Estimate,
+  GuardrailReport,
+  Outcome,
+  StatusCounts,
+  VariantSummary,
+} from '../core/report/report.ts'
 import { inline } from './inline.ts'
-import { grouped, plural, REFUSAL_WORDS, type Scale } from './numbers.ts'
+import {
+  dollars,
+  duration,
+  grouped,
+  percent,
+  plural,
+  REFUSAL_WORDS,
+  type Scale,
+  scaleOf,
+  type Typography,
+  unknown,
+} from './numbers.ts'
 
 /** Worst first: what a reader must see before anything else. */
 const SEVERITY: readonly Outcome[] = ['invalid', 'regress', 'inconclusive', 'underpowered', 'hold', 'ship']
@@ -89,13 +108,19 @@ export function designWords(report: CampaignReport): string {
 
 /** Reasons and warnings that the headline does not say already. */
 export function furtherReasons(report: CampaignReport): string[] {
-  const texts = [...report.verdict.reasons, ...report.warnings].map(({ text }) => text)
+  // The headline of an interrupted run counts the cells that have a result.
+  const interrupted = report.verdict.headline.startsWith('the run was interrupted')
+  const texts = [...report.verdict.reasons, ...report.warnings]
+    .filter(({ code }) => !interrupted || code !== 'interrupted')
+    .map(({ text }) => text)
   return [...new Set(texts)].filter((text) => !report.verdict.headline.startsWith(text))
 }
 
-/** What a green gate could have seen; null where a loss is shown, no difference is asked for, or it is said. */
+/** What a green gate could have seen; null where something is shown, no difference is asked for, or it is said. */
 export function powerSentence(report: CampaignReport, candidate: CandidateReport, scale: Scale): string | null {
-  if (candidate.difference === null || candidate.outcome === 'regress' || candidate.outcome === 'invalid') return null
+  if (candidate.difference === null || candidate.difference.est === null) return null
+  // What ships has been shown: "no proof" would take it back.
+  if (candidate.outcome === 'regress' || candidate.outcome === 'invalid' || candidate.outcome === 'ship') return null
   // Most sentences of a green outcome end with it.
   if (candidate.reasons.some(({ text }) => text.includes('proof of no loss'))) return null
   const { drop, refused } = candidate.detectableDrop
@@ -106,4 +131,100 @@ export function powerSentence(report: CampaignReport, candidate: CandidateReport
   }
   const words = scale.difference(Math.abs(drop)).replace('+', '')
   return `a drop of ${words}${scale.unit === 'pp' ? ' pp' : ''} or more would be caught 4 times in 5 (${size}); this is not proof of no loss`
+}
+
+/** Signed points of percent, whatever the primary score's own scale. */
+function points(share: number, type: Typography): string {
+  return scaleOf([0, 1], type).difference(share)
+}
+
+/** A guardrail's numbers as they stand in a table row. */
+export interface GuardrailWords {
+  readonly comparator: string
+  readonly candidate: string
+  readonly limit: string
+  readonly status: string
+}
+
+export function guardrailWords(rail: GuardrailReport, type: Typography): GuardrailWords {
+  const score = rail.endpoint === 'score' || rail.endpoint === 'passRate'
+  const amount = (value: number): string => {
+    if (rail.endpoint === 'cost') return dollars(value)
+    if (rail.endpoint === 'passRate') return percent(value)
+    return score ? String(Number(value.toPrecision(3))) : duration(value)
+  }
+  const level = (value: number | null): string => (value === null ? 'unknown' : amount(value))
+  const moved = (value: number, unit = ' pp'): string => {
+    if (rail.ratio !== null) return `${Number(value.toPrecision(3))}x`
+    if (rail.endpoint === 'passRate') return points(value, type) + unit
+    const sign = value < 0 ? type.minus : '+'
+    return `${value === 0 ? '' : sign}${amount(Math.abs(value))}`
+  }
+  const worst = rail.ratio ?? (score ? -1 : 1) * (rail.diff ?? 0)
+  const { est, lo, hi, refused } = rail.estimate
+  const range =
+    lo === null && hi === null ? '' : ` [${lo === null ? '?' : moved(lo, '')}, ${hi === null ? '?' : moved(hi, '')}]`
+  const word = rail.outcome === 'violated' ? 'VIOLATED' : rail.outcome
+  const number = est === null ? (range === '' ? unknown(refused) : '?') : moved(est)
+  return {
+    comparator: level(rail.comparator),
+    candidate: level(rail.candidate),
+    limit: moved(worst),
+    status: `${word} ${number}${range}`,
+  }
+}
+
+/** A time, or that it lies beyond the limit at which runs were cut off. */
+export function timeWords(estimate: Estimate, limitMs: number): string | null {
+  if (estimate.est !== null) return duration(estimate.est)
+  if (estimate.refused !== 'beyond_limit') return null
+  // As the option says it: a limit is a round number of seconds more often than of minutes.
+  return `>${limitMs < 7_200_000 ? `${Number((limitMs / 1_000).toPrecision(4))} s` : duration(limitMs)}`
+}
+
+/** How far the seeds of a scenario agree; null with one seed, or where the score neither passes nor fails. */
+export function seedsSentence({ id, flakiness, reliability }: VariantSummary): string | null {
+  const judged = flakiness.flaky + flakiness.stablePass + flakiness.stableFail
+  if (flakiness.share === null || reliability.k < 2 || judged === 0) return null
+  const { k, passAtK, passHatK } = reliability
+  const chance = (name: string, { est }: Estimate): string => (est === null ? '' : `, ${name} ${percent(est)}`)
+  return `${inline(id, 40)} ${flakiness.flaky} of ${judged} flaky${chance(`pass@${k}`, passAtK)}${chance(`pass^${k}`, passHatK)}`
+}
+
+/** Who is better and cheaper than whom; null where no place is known. */
+export function frontierSentence(report: CampaignReport): string | null {
+  const placed = report.variants.filter(({ frontier }) => frontier.class !== null)
+  if (placed.length < 2) return null
+  return placed
+    .map(({ id, frontier: { class: place, dominatedBy, probability } }) => {
+      const by = dominatedBy.length === 0 ? '' : ` by ${dominatedBy.map((other) => inline(other, 40)).join(', ')}`
+      const chance = probability === null || place === 'dominated' ? '' : ` (${(probability * 100).toFixed(0)} %)`
+      return `${inline(id, 40)} ${place}${by}${chance}`
+    })
+    .join(', ')
+}
+
+/** What tuning fitted to its scenarios, variant by variant. */
+export function splitSentences(report: CampaignReport, scale: Scale): string[] {
+  return report.variants.flatMap(({ id, splits, overfitGap }) => {
+    if (splits.length < 2) return []
+    const means = splits.map(({ split, mean }) => `${split} ${mean.est === null ? 'unknown' : scale.value(mean.est)}`)
+    const unit = scale.unit === 'pp' ? ' pp' : ''
+    const gap = overfitGap?.est == null ? '' : `, gap ${scale.difference(overfitGap.est)}${unit}`
+    return [`${inline(id, 40)} ${means.join(', ')}${gap}`]
+  })
+}
+
+/** Whether what was decided had been fixed before; null where nothing was. */
+export function preregSentence({ prereg, looks }: CampaignReport): string | null {
+  const look = looks.allowed > 1 || looks.exhausted ? `look ${looks.used} of ${looks.allowed}` : ''
+  if (prereg === null) return look === '' ? null : look
+  const hash = prereg.hash === null ? 'unknown' : inline(prereg.hash.replace(/^sha256(-jcs)?:/, ''), 8)
+  const fields = prereg.deviations.map(({ field }) => inline(field, 60)).join(', ')
+  const deviations = plural(prereg.deviations.length, 'deviation')
+  const parts = [
+    `${hash} ${prereg.verified ? 'verified' : 'NOT verified'}`,
+    fields === '' ? deviations : `${deviations}: ${fields}`,
+  ]
+  return [...parts, ...(look === '' ? [] : [look])].join(', ')
 }

@@ -5,14 +5,19 @@ import {
   bySeverity,
   counts,
   designWords,
+  frontierSentence,
   furtherReasons,
   measured,
   missing,
   missingWords,
   powerSentence,
+  preregSentence,
+  seedsSentence,
+  splitSentences,
   stale,
 } from './sentences.ts'
 import { details, differences, levels } from './terminal/comparison.ts'
+import { guardrails } from './terminal/guardrails.ts'
 import { type Line, plain, print, type Tone } from './terminal/line.ts'
 import { page, type Section, section } from './terminal/page.ts'
 import { paragraph, type Sheet, sentence } from './terminal/sheet.ts'
@@ -59,12 +64,15 @@ export function renderTerminal(report: CampaignReport, options: TerminalOptions)
     levels(report, sheet),
     details(report, sheet),
     coverage(report, sheet),
+    guardrails(report, sheet),
     variants(report, sheet),
     ...worst(report, sheet),
     failures(report, sheet),
     integrity(report, sheet),
     evidence(report, sheet),
     power(report, sheet),
+    ...asides(report, sheet),
+    next(report, sheet),
     path(options.reportPath, sheet),
   ]
   return page(sections, sheet.verbose ? null : LONGEST)
@@ -73,12 +81,13 @@ export function renderTerminal(report: CampaignReport, options: TerminalOptions)
 }
 
 function verdict(report: CampaignReport, sheet: Sheet): Section {
-  const { word, headline, gate, rule } = report.verdict
+  const { word, headline, gate, rule, exitCode } = report.verdict
   const dated = stale(report.evidence)
   const text = `${dated === null ? '' : `(${dated}) `}${sentence(headline, sheet)}`
   const [first = word, ...more] = paragraph(`${word}  `, text, sheet, sheet.verbose ? Infinity : 4, 2)
   const where = `${inline(report.file, 200)}${report.line === null ? '' : `:${report.line}`}`
-  const judged = gate === 'none' ? 'no gate' : `${gate} gate${rule === null ? '' : `, rule ${inline(rule, 20)}`}`
+  const judged =
+    gate === 'none' ? 'no gate' : `${gate} gate${rule === null ? '' : `, rule ${inline(rule, 20)}`}, exit ${exitCode}`
   const left = `${cutMiddle(inline(report.campaignId), 30, sheet.ellipsis)}  ${judged}`
   return section({
     head: [
@@ -134,8 +143,10 @@ function variants(report: CampaignReport, sheet: Sheet): Section {
 }
 
 function failures(report: CampaignReport, sheet: Sheet): Section {
-  const groups = report.failures.map(({ class: name, mode, count, example }): Line[] => {
-    const label = `  ${grouped(String(count))} ${inline(name, 60)}${mode === null ? '' : ` (${inline(mode, 40)})`}`
+  const groups = report.failures.map(({ class: name, mode, count, example, variants: by }): Line[] => {
+    const whose = by.map(({ variant, count: own }) => `${inline(variant, 20)} ${grouped(String(own))}`).join(', ')
+    const where = by.length === 0 || report.variants.length < 2 ? '' : ` [${whose}]`
+    const label = `  ${grouped(String(count))} ${inline(name, 60)}${mode === null ? '' : ` (${inline(mode, 40)})`}${where}`
     return [plain(cutEnd(example === null ? label : `${label}: ${inline(example, 400)}`, sheet.width, sheet.ellipsis))]
   })
   return section({
@@ -179,11 +190,49 @@ function power(report: CampaignReport, sheet: Sheet): Section {
     const sentence = powerSentence(report, candidate, sheet.scale)
     return sentence === null ? [] : [{ candidate, sentence }]
   })
+  const bought = bySeverity(report.candidates).flatMap(({ id, power, outcome }) =>
+    !power.advice ||
+    (outcome !== 'inconclusive' && outcome !== 'underpowered') ||
+    // What to buy stands among what to do next.
+    report.actions.some(({ code, text }) => code === 'buy' && text.startsWith(`${id}: `))
+      ? []
+      : paragraph(
+          'SPREAD  ',
+          `${report.candidates.length > 1 ? `${cutMiddle(inline(id), 20, sheet.ellipsis)}: ` : ''}${inline(power.advice)}`,
+          sheet,
+          2,
+          2,
+        ).map(plain),
+  )
   const groups = said.map(({ candidate: { id }, sentence }) => {
     const who = said.length > 1 ? `${cutMiddle(inline(id), 20, sheet.ellipsis)}: ` : ''
     return paragraph('POWER  ', who + sentence, sheet, 2, 2).map(plain)
   })
-  return section({ groups, fair: 1, least: 1 })
+  return section({
+    groups: bought.length === 0 ? groups : [...groups.slice(0, 1), bought, ...groups.slice(1)],
+    fair: 2,
+    least: 1,
+  })
+}
+
+/** Seeds, frontier, splits, preregistration: a line each, the first to go where the page is short. */
+function asides(report: CampaignReport, sheet: Sheet): Section[] {
+  const line = (title: string, text: string | null): Section =>
+    text === null || text === ''
+      ? section({})
+      : section({ groups: [paragraph(`${title}  `, text, sheet, sheet.verbose ? Infinity : 2, 2).map(plain)], fair: 0 })
+  return [
+    line('SEEDS', report.variants.flatMap((variant) => seedsSentence(variant) ?? []).join('; ')),
+    line('FRONTIER', frontierSentence(report)),
+    line('SPLITS', splitSentences(report, sheet.scale).join('; ')),
+    line('PREREG', preregSentence(report)),
+  ]
+}
+
+/** What to do next; the headline says why. */
+function next(report: CampaignReport, sheet: Sheet): Section {
+  const groups = report.actions.map(({ text }) => paragraph('NEXT  ', sentence(text, sheet), sheet, 2, 2).map(plain))
+  return section({ groups, fair: 2, least: 0 })
 }
 
 function path(reportPath: string | undefined, sheet: Sheet): Section {

@@ -69,7 +69,7 @@ describe('hostile text', () => {
     expect(rows.length).toBeGreaterThan(ids.length)
     for (const row of rows) {
       const cells = row.split(/(?<!\\)\|/).length
-      expect([6 + 1, 5 + 1, 9 + 2]).toContain(cells)
+      expect([6 + 1, 5 + 1, 10 + 2]).toContain(cells)
     }
   })
 

@@ -76,7 +76,7 @@ export function actionsOf({ judged, variants, failures, counts, invalid, seeds }
     act('failures', `${plural(most.count, 'cell')} failed as ${most.class}: ${advice}`)
   }
   const flaky = variants.filter(({ flakiness }) => (flakiness.share ?? 0) > 0.2).map(({ id }) => id)
-  if (flaky.length > 0)
+  if (flaky.length > 0 && invalid.length === 0)
     act('flaky', `${flaky.join(', ')}: seeds disagree in over a fifth of the scenarios; keep several seeds`)
   if (seeds === 1 && judged.some(({ report }) => report.outcome === 'inconclusive'))
     act('seeds', 'run with `seeds: 3` once: with one seed nobody knows how flaky a scenario is')

@@ -222,7 +222,10 @@ function primaryScale(plan: CampaignPlan): readonly [number, number] | null {
 }
 
 function invalidReasons(plan: CampaignPlan, cells: Cells, arms: readonly Arm[], problems: readonly Reason[]): Reason[] {
-  const empty = arms.filter((arm) => arm.counts.scored === 0).map((arm) => cells.variants[arm.variant]?.id ?? '')
+  const interrupted = problems.some(({ code }) => code === 'interrupted')
+  const empty = (interrupted ? [] : arms)
+    .filter((arm) => arm.counts.scored === 0)
+    .map((arm) => cells.variants[arm.variant]?.id ?? '')
   return [
     ...problems.filter(({ code }) => INVALIDATING.has(code)),
     ...cells.problems,

@@ -29,6 +29,8 @@ export function warningsOf({
   looks,
 }: Observed): Reason[] {
   const warnings: Reason[] = [...problems, ...exploratory]
+  // An interruption is why cells are missing: what follows from that is no news.
+  const interrupted = problems.some(({ code }) => code === 'interrupted')
   const warn = (code: string, text: string): void => {
     warnings.push({ code, text })
   }
@@ -42,12 +44,12 @@ export function warningsOf({
     warn('stub_backend', 'every answer came from a stub: nothing about a model was measured')
   if (integrity.backend === 'mixed') warn('mixed_backend', 'some answers came from a stub, others from a provider')
   for (const { id, coverage } of variants) {
-    if (coverage < coverageFloor)
+    if (coverage < coverageFloor && !interrupted)
       warn('coverage', `${id}: ${percent(coverage)} of the planned cells measured, ${percent(coverageFloor)} required`)
   }
   const comparator = variants.find(({ role }) => role === 'comparator')
   for (const variant of variants) {
-    if (comparator === undefined || variant === comparator) continue
+    if (comparator === undefined || variant === comparator || interrupted) continue
     const gone = ({ planned, counts }: VariantSummary): number => planned - counts.scored - counts.task_fail
     const [more, less] = [Math.max(gone(variant), gone(comparator)), Math.min(gone(variant), gone(comparator))]
     const p = fisherExact([
@@ -72,6 +74,13 @@ export function warningsOf({
       'alpha_spent',
       `look ${looks.used} of ${looks.allowed} at these scenarios: each has 1/${looks.allowed} of the error rate`,
     )
+  const byDigest = new Map<string, string>()
+  for (const { id, digest } of cells.variants) {
+    const twin = byDigest.get(digest)
+    if (twin !== undefined)
+      warn('same_variant', `${twin} and ${id} have the same contents: one thing is measured twice`)
+    else byDigest.set(digest, id)
+  }
   if (seedsIdentical(cells)) {
     warn('seeds_identical', `seeds add nothing: all ${cells.seeds.length} seeds gave byte-identical outputs everywhere`)
   }

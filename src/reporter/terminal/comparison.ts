@@ -24,7 +24,8 @@ export function differences(report: CampaignReport, sheet: Sheet): Section {
   const compared = report.candidates.flatMap((candidate) =>
     candidate.difference === null ? [] : [{ candidate, difference: candidate.difference }],
   )
-  if (compared.length === 0) return section({})
+  // Without a single number an axis would only look like one.
+  if (compared.every(({ difference }) => difference.est === null)) return section({})
   const marks: ForestMark[] = [{ at: 0, label: '0', kind: 'zero' }]
   if (margin !== null) marks.push({ at: -margin, label: `margin ${scale.difference(-margin)}`, kind: 'limit' })
   const rows = compared
@@ -103,6 +104,7 @@ export function details(report: CampaignReport, sheet: Sheet): Section {
   const groups = bySeverity(report.candidates).flatMap((candidate): Line[][] => {
     const { id, difference, signFlip, adjusted, completeCase, bounds, unseenLoss } = candidate
     const parts: string[] = []
+    if (candidate.outcome === 'invalid' || (difference !== null && difference.est === null)) return []
     for (const estimate of [difference, candidate.atLeast?.mean ?? null]) {
       if (estimate !== null && estimate.est !== null && estimate.lo === null)
         parts.push(`interval ${unknown(estimate.refused)}`)
@@ -118,6 +120,9 @@ export function details(report: CampaignReport, sheet: Sheet): Section {
       }
       parts.push(`missing cells: ${scale.difference(bounds.lo)} to ${scale.difference(bounds.hi)}${unit}`)
       if (bounds.tippingCells !== null) parts.push(`${plural(bounds.tippingCells, 'failed cell')} would change it`)
+    }
+    if (candidate.boundedLower?.lo != null) {
+      parts.push(`bound for any distribution ${scale.difference(candidate.boundedLower.lo)}${unit}`)
     }
     // The sentence of a green outcome may say it already.
     if (unseenLoss !== null && !candidate.reasons.some(({ text }) => text.includes('half of the scale'))) {

@@ -1,17 +1,7 @@
-import type { CampaignReport, RefusalCode, VariantSummary } from '../../core/report/report.ts'
+import type { CampaignReport, CandidateReport, RefusalCode, VariantSummary } from '../../core/report/report.ts'
 import { inline } from '../inline.ts'
-import {
-  dollars,
-  duration,
-  interval,
-  percent,
-  plural,
-  REFUSAL_WORDS,
-  type Scale,
-  TYPED,
-  tokenPair,
-} from '../numbers.ts'
-import { measured } from '../sentences.ts'
+import { dollars, interval, percent, plural, REFUSAL_WORDS, type Scale, TYPED, tokenPair } from '../numbers.ts'
+import { measured, timeWords } from '../sentences.ts'
 import type { Line, Span } from './line.ts'
 import { type Column, table, tableWidth } from './table.ts'
 
@@ -41,7 +31,7 @@ export function variantsTable(report: CampaignReport, scale: Scale, width: numbe
       of: ({ mean }) => {
         if (mean.est === null) return { refused: mean.refused }
         const range = interval(mean, scale.value)
-        return `${scale.value(mean.est)} ${range ?? '[unknown]'}${mean.descriptive ? '*' : ''}`
+        return `${scale.value(mean.est)} ${range === null ? '[unknown]' : `${range}${mean.descriptive ? '*' : ''}`}`
       },
     },
     {
@@ -57,11 +47,13 @@ export function variantsTable(report: CampaignReport, scale: Scale, width: numbe
       of: ({ cost }) => (cost.perCellUsd === null ? { refused: cost.refused } : dollars(cost.perCellUsd)),
     },
     {
-      title: 'median',
+      title: 'median/p95',
       noun: 'latency',
       column: { align: 'right' },
-      of: ({ latency: { medianMs } }) =>
-        medianMs.est === null ? { refused: medianMs.refused } : duration(medianMs.est),
+      of: ({ latency: { medianMs, p95Ms, limitMs } }) => {
+        const median = timeWords(medianMs, limitMs)
+        return median === null ? { refused: medianMs.refused } : `${median}/${timeWords(p95Ms, limitMs) ?? 'unknown'}`
+      },
     },
     {
       title: 'tokens in/out',
@@ -72,6 +64,11 @@ export function variantsTable(report: CampaignReport, scale: Scale, width: numbe
     { title: 'cells', noun: 'cells', column: { align: 'right' }, of: measured },
   ]
 
+  // A column that nobody has anything to say in is one note, not a column of "unknown".
+  const absent = fields.filter(
+    ({ noun, of }) => OPTIONAL.has(noun) && report.variants.every((variant) => typeof of(variant) !== 'string'),
+  )
+  if (report.variants.length > 0) fields = fields.filter((field) => !absent.includes(field))
   const unknowns = new Map<string, Map<string, string[]>>()
   const render = (): { columns: Column[]; rows: Span[][] } => {
     unknowns.clear()
@@ -104,7 +101,39 @@ export function variantsTable(report: CampaignReport, scale: Scale, width: numbe
     if (mean.est !== null && mean.lo === null) note(unknowns, mean.refused, 'interval', inline(id))
   }
   const [head = [], ...rows] = table(built.columns, built.rows, width, ellipsis)
-  return { head, rows, notes: [...unknownNotes(unknowns, report.variants.length), ...sourceNotes(report)] }
+  const starred = built.rows.some((row) => row.some(({ text }) => text.endsWith('*')))
+  return {
+    head,
+    rows,
+    notes: [
+      ...(starred || report.candidates.some(isStarred) ? ['* describes these scenarios, too few to decide on'] : []),
+      ...absentNotes(absent, report),
+      ...unknownNotes(unknowns, report.variants.length),
+      ...sourceNotes(report),
+    ],
+  }
+}
+
+const OPTIONAL: ReadonlySet<string> = new Set(['pass rate', 'cost', 'latency', 'tokens'])
+
+/** `not measured: cost (price not captured), latency and tokens (no data)`. */
+function absentNotes(absent: readonly Field[], report: CampaignReport): string[] {
+  const byReason = new Map<string, string[]>()
+  for (const { noun, of } of absent) {
+    const value = report.variants.map(of).find((one) => typeof one !== 'string')
+    const refused = typeof value === 'object' ? value.refused : undefined
+    if (refused === 'not_applicable') continue
+    const reason = refused === undefined ? 'no reason given' : REFUSAL_WORDS[refused]
+    byReason.set(reason, [...(byReason.get(reason) ?? []), noun])
+  }
+  if (byReason.size === 0) return []
+  return [`not measured: ${Array.from(byReason, ([reason, nouns]) => `${nouns.join(', ')} (${reason})`).join('; ')}`]
+}
+
+function isStarred({ difference, atLeast }: CandidateReport): boolean {
+  return [difference, atLeast?.mean].some(
+    (one) => one != null && one.est !== null && one.lo !== null && one.descriptive,
+  )
 }
 
 function note(
@@ -138,14 +167,14 @@ function sourceNotes(report: CampaignReport): string[] {
   const known = costs.reduce((sum, { knownUsd }) => sum + knownUsd, 0)
   const uncaptured = costs.reduce((sum, { uncapturedCells }) => sum + uncapturedCells, 0)
   const estimated = costs.some(({ provenance }) => provenance === 'estimated') ? ', estimated from list prices' : ''
-  if (costs.every(({ totalUsd }) => totalUsd !== null)) notes.push(`cost in total ${dollars(known)}${estimated}`)
+  const ran = costs.filter(({ totalUsd, refused }) => totalUsd !== null || refused !== 'no_data' || uncaptured > 0)
+  if (ran.length > 0 && ran.every(({ totalUsd }) => totalUsd !== null))
+    notes.push(`cost in total ${dollars(known)}${estimated}`)
   else if (known > 0)
     notes.push(`cost in total at least ${dollars(known)}; ${plural(uncaptured, 'cell')} without a charge`)
   const sources = new Set(report.variants.map(({ latency }) => latency.source))
   if (sources.has('recorded') || sources.has('mixed')) {
     notes.push(sources.has('live') || sources.has('mixed') ? 'latency partly from recordings' : 'latency as recorded')
   }
-  if (report.variants.some(({ mean }) => mean.descriptive))
-    notes.push('* describes these scenarios, too few to decide on')
   return notes
 }

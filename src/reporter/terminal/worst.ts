@@ -25,6 +25,7 @@ export function worst(report: CampaignReport, sheet: Sheet): Section[] {
       { align: 'right', least: 10 },
       { align: 'right', least: 10 },
       { align: 'right' },
+      ...(shown.some(flaky) ? [{ align: 'left', least: 5 } as const] : []),
     ]
     const rows: Span[][] = [
       [
@@ -38,6 +39,7 @@ export function worst(report: CampaignReport, sheet: Sheet): Section[] {
         { text: arm(change.comparator, change.comparatorSeeds, sheet.scale) },
         { text: arm(change.candidate, change.candidateSeeds, sheet.scale) },
         { text: change.delta === null ? '' : sheet.scale.difference(change.delta) },
+        { text: flaky(change) ? 'flaky' : '' },
       ]),
     ]
     const [head = [], ...lines] = table(columns, rows, sheet.width, sheet.ellipsis)
@@ -71,6 +73,11 @@ export function worst(report: CampaignReport, sheet: Sheet): Section[] {
       spaced: true,
     })
   })
+}
+
+/** Seeds disagree in either arm: a re-run may look otherwise. */
+function flaky({ flaky: { comparator, candidate } }: ScenarioChange): boolean {
+  return comparator || candidate
 }
 
 function losses(changes: readonly ScenarioChange[]): ScenarioChange[] {
