@@ -219,7 +219,7 @@ export function splitSentences(report: CampaignReport, scale: Scale): string[] {
 export function preregSentence({ prereg, looks }: CampaignReport): string | null {
   const look = looks.allowed > 1 || looks.exhausted ? `look ${looks.used} of ${looks.allowed}` : ''
   if (prereg === null) return look === '' ? null : look
-  const hash = prereg.hash === null ? 'unknown' : inline(prereg.hash.replace(/^sha256(-jcs)?:/, ''), 8)
+  const hash = prereg.hash === null ? 'unknown' : inline(prereg.hash.replace(/^sha256(-jcs)?:/, '').slice(0, 8))
   const fields = prereg.deviations.map(({ field }) => inline(field, 60)).join(', ')
   const deviations = plural(prereg.deviations.length, 'deviation')
   const parts = [

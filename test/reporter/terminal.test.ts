@@ -67,19 +67,19 @@ describe('fixed reports', () => {
   })
 })
 
-describe('reports as they are built', () => {
-  const built = (drop: number, scenarios = 24) => {
-    const plan = planOf({ scenarios, seeds: 3, variants: ['current', 'concise', 'mini'] })
-    const score = (variant: string, scenario: number, seed: number): number =>
-      variant === 'concise' && scenario < drop ? 0 : scenario % 7 === 0 && seed === 0 ? 0 : 1
-    return buildReport(
-      inputOf(
-        plan,
-        recordsOf(plan, ({ variant }, { scenario, seed }) => score(variant, scenario, seed)),
-      ),
-    )
-  }
+const built = (drop: number, scenarios = 24) => {
+  const plan = planOf({ scenarios, seeds: 3, variants: ['current', 'concise', 'mini'] })
+  const score = (variant: string, scenario: number, seed: number): number =>
+    variant === 'concise' && scenario < drop ? 0 : scenario % 7 === 0 && seed === 0 ? 0 : 1
+  return buildReport(
+    inputOf(
+      plan,
+      recordsOf(plan, ({ variant }, { scenario, seed }) => score(variant, scenario, seed)),
+    ),
+  )
+}
 
+describe('reports as they are built', () => {
   test.each([
     ['a regression', built(12), 'FAIL  concise is worse than current on label'],
     ['no difference', built(0), 'PASS  concise scored the same as current'],
@@ -92,6 +92,123 @@ describe('reports as they are built', () => {
     expect(text.match(/proof of no loss/g)?.length ?? 0).toBeLessThanOrEqual(2)
     expect(lines(text).length).toBeLessThanOrEqual(40)
     expect(renderMarkdown(made)).toContain('#### Method')
+  })
+})
+
+describe('sentences that a reader acts on', () => {
+  const show = (made: CampaignReport): string => renderTerminal(made, { ...PLAIN, unicode: false })
+
+  test('a candidate within its margin is good enough, and nothing takes it back', () => {
+    const plan = planOf({ scenarios: 60, seeds: 3, gate: { margin: 0.1 } })
+    const records = recordsOf(plan, (cell, { scenario, seed }) =>
+      (scenario * 7 + seed * 3 + (cell.variant === 'concise' ? 1 : 0)) % 5 < 3 ? 1 : 0,
+    )
+    const text = show(buildReport(inputOf(plan, records)))
+    expect(text).toMatch(/^PASS {2}concise is good enough: it loses less than the margin of 10 pp/)
+    expect(text).not.toContain('proof of no loss')
+  })
+
+  test('what nobody measured is one note, not a column of unknowns', () => {
+    const plan = planOf({ scenarios: 24 })
+    const records = recordsOf(plan, (cell) => ({
+      score: cell.variant === 'concise' ? 0 : 1,
+      wallMs: null,
+      providerMs: null,
+      calls: { subject: 0, judge: 0, setup: 0, retried: 0, mocked: 0 },
+      cost: { usd: null, provenance: 'uncaptured', subjectUsd: null, judgeUsd: null },
+      tokens: { input: null, output: null, reasoning: null, cacheRead: null, cacheWrite: null, known: false },
+    }))
+    const text = show(buildReport(inputOf(plan, records)))
+    expect(text).toContain('not measured: cost (price not captured); latency, tokens (no data)')
+    expect(text.match(/unknown \(/g)).toHaveLength(2)
+    expect(text).not.toContain('$/cell')
+  })
+
+  test('the note on a star stands where a star stands, and only there', () => {
+    const starred = built(2, 4)
+    expect(show(starred)).toMatch(/\*/)
+    expect(show(starred)).toContain('* describes these scenarios')
+    const unknown = estimate(null, null, null, { refused: 'no_data', descriptive: true })
+    const none = show(report({ ...NO_GATE, variants: [variant('current', { mean: unknown })] }))
+    expect(none).not.toContain('* describes')
+  })
+
+  test('an interrupted run says so, with the cells that have a result, and draws no interval for an empty arm', () => {
+    const plan = planOf({ scenarios: 24, seeds: 3 })
+    const records = recordsOf(plan, (cell, { scenario }) =>
+      cell.variant === 'concise' || scenario > 3 ? { status: 'not_run', reason: 'interrupted' } : 1,
+    )
+    const problems = [{ code: 'interrupted', text: 'the run was interrupted: 132 of 144 cells have no result' }]
+    const text = show(buildReport(inputOf(plan, records, problems)))
+    expect(text).toMatch(/^FAIL {2}the run was interrupted: 12 of 144 cells have a result; run it again\n/)
+    expect(text.match(/interrupted/g)).toHaveLength(2)
+    expect(text).not.toMatch(/failed cells? would|0\.0 \[|pp vs/)
+  })
+
+  test('times beyond the limit are larger than it', () => {
+    const plan = planOf({ scenarios: 24 })
+    const records = recordsOf(plan, (cell) =>
+      cell.variant === 'concise' ? { status: 'task_fail', failure: { class: 'timeout' }, wallMs: 600_000 } : 1,
+    )
+    const text = show(buildReport(inputOf(plan, records)))
+    expect(text).toContain('>600 s/>600 s')
+  })
+
+  test('guardrails: the numbers, the limit, and what is shown', () => {
+    const text = show(
+      report({
+        candidates: [
+          candidate('concise', {
+            guardrails: [
+              {
+                name: 'cost',
+                endpoint: 'cost',
+                ratio: 1.1,
+                diff: null,
+                require: 'shown',
+                comparator: 0.041,
+                candidate: 0.049,
+                estimate: estimate(1.2, 1.12, 1.28, { method: 'log-ratio-t' }),
+                outcome: 'violated',
+              },
+              {
+                name: 'passRate',
+                endpoint: 'passRate',
+                ratio: null,
+                diff: 0.02,
+                require: 'shown',
+                comparator: 0.9,
+                candidate: 0.89,
+                estimate: estimate(-0.01, -0.05, 0.03, { method: 'bounds' }),
+                outcome: 'unproven',
+              },
+            ],
+          }),
+        ],
+      }),
+    )
+    expect(text).toMatch(/cost +\$0\.0410 +\$0\.0490 +1\.1x {2}VIOLATED 1\.2x \[1\.12x, 1\.28x\]/)
+    expect(text).toMatch(/passRate +90\.0 % +89\.0 % +-2\.0 pp {2}unproven -1\.0 pp \[-5\.0, \+3\.0\]/)
+  })
+
+  test('splits, looks and preregistration have a line each', () => {
+    const text = show(
+      report({
+        prereg: { hash: 'sha256-jcs:4f1c09ab77', verified: true, deviations: [] },
+        looks: { used: 1, allowed: 2, exhausted: false },
+        variants: [
+          variant('concise', {
+            splits: [
+              { split: 'search', scenarios: 20, mean: estimate(0.9, 0.8, 1) },
+              { split: 'holdout', scenarios: 24, mean: estimate(0.7, 0.6, 0.8) },
+            ],
+            overfitGap: estimate(0.2, 0.1, 0.3),
+          }),
+        ],
+      }),
+    )
+    expect(text).toContain('PREREG  4f1c09ab verified, 0 deviations, look 1 of 2')
+    expect(text).toContain('SPLITS  concise search 0.900, holdout 0.700, gap +20.0 pp')
   })
 })
 

@@ -1,3 +1,4 @@
+import { flakinessOf as classOf, seedDisagreement } from '../stats/flakiness.ts'
 import { passAtK, passHatK } from '../stats/pass-at-k.ts'
 import { wilson } from '../stats/wilson.ts'
 import type { Arm } from './arm.ts'
@@ -6,14 +7,19 @@ import { meanEstimate, noEstimate } from './estimate.ts'
 import type { Estimate, Flakiness, VariantSummary } from './report.ts'
 import { type Units, unitMeans } from './units.ts'
 
+const KEYS = {
+  'stable-pass': 'stablePass',
+  'stable-fail': 'stableFail',
+  flaky: 'flaky',
+  unknown: 'unknown',
+} as const
 const LISTED = 20
 const LEVEL = 0.95
 
-/** Chance that two different runs of a scenario disagree, without bias: 2·c·(n−c) / (n·(n−1)); NaN below two runs. */
+/** Chance that two runs of a scenario disagree; NaN below two runs. */
 export function disagreements(arm: Arm): Float64Array {
   return Float64Array.from(arm.passed, (passed, scenario) => {
-    const n = arm.judged[scenario] ?? 0
-    return n < 2 ? Number.NaN : (2 * passed * (n - passed)) / (n * (n - 1))
+    return seedDisagreement(passed, arm.judged[scenario] ?? 0).value ?? Number.NaN
   })
 }
 
@@ -28,11 +34,9 @@ export function flakinessOf(cells: Cells, arm: Arm, units: Units, level: number)
   cells.scenarios.forEach(({ id }, scenario) => {
     const passed = arm.passed[scenario] ?? 0
     const runs = arm.judged[scenario] ?? 0
-    if (runs < 2) counts.unknown++
-    else if (passed === runs) counts.stablePass++
-    else if (passed === 0) counts.stableFail++
-    else {
-      counts.flaky++
+    const kind = KEYS[classOf(passed, runs)]
+    counts[kind]++
+    if (kind === 'flaky') {
       const [lo, hi] = wilson(passed, runs, LEVEL) ?? [0, 1]
       divided.push({ scenario: id, passed, runs, lo, hi })
     }

@@ -1,6 +1,6 @@
 import type { RunRecord } from '../record/record.ts'
-import { type LogRatio, pairedLogRatio } from '../stats/log-ratio.ts'
-import { tQuantile } from '../stats/student-t.ts'
+import { type CostPerSuccess, costPerSuccessRatio } from '../stats/cost-per-success.ts'
+import { pairedLogRatio } from '../stats/log-ratio.ts'
 import { passOf, recordAt } from './arm.ts'
 import type { Cells } from './cells.ts'
 import { isFreeWithTokens } from './cost.ts'
@@ -89,36 +89,19 @@ export function costRatioOf(
 ): CandidateReport['costRatio'] {
   const cells = pairSpent(comparator, candidate, units, false)
   const successes = pairSpent(comparator, candidate, units, true)
+  const perSuccess = successes.cost.map((changedCost, unit) => ({
+    baseCost: successes.baseCost[unit] ?? 0,
+    basePasses: successes.basePasses[unit] ?? 0,
+    changedCost,
+    changedPasses: successes.passes[unit] ?? 0,
+  }))
   return {
     perCell: ratioEstimate(pairedLogRatio(cells.baseCost, cells.cost, level), cells, level, units),
-    perSuccess: ratioEstimate(successRatio(successes, level), successes, level, units),
+    perSuccess: ratioEstimate(costPerSuccessRatio(perSuccess, level), successes, level, units),
   }
 }
 
-/**
- * (Σcost/Σpass) / (Σcost/Σpass) of two paired arms on the log scale by the delta method: its linearized residual is the
- * sum of those of the four means.
- */
-function successRatio({ baseCost, cost, basePasses, passes }: SpentPairs, level: number): LogRatio {
-  const n = cost.length
-  const none = { ratio: null, lo: null, hi: null }
-  if (n === 0) return { ...none, refused: 'no_data' }
-  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / n
-  const [b, c, p, q] = [mean(baseCost), mean(cost), mean(basePasses), mean(passes)]
-  if (!(b > 0 && c > 0 && p > 0 && q > 0)) return { ...none, refused: 'not_applicable' }
-  const ratio = c / q / (b / p)
-  if (n === 1) return { ratio, lo: null, hi: null, refused: 'one_scenario' }
-  let squares = 0
-  for (let i = 0; i < n; i++) {
-    const residual = (cost[i] ?? 0) / c - (passes[i] ?? 0) / q - (baseCost[i] ?? 0) / b + (basePasses[i] ?? 0) / p
-    squares += residual ** 2
-  }
-  if (squares < 1e-24 * n) return { ratio, lo: null, hi: null, refused: 'zero_spread' }
-  const reach = tQuantile((1 + level) / 2, n - 1) * Math.sqrt(squares / (n - 1) / n)
-  return { ratio, lo: ratio * Math.exp(-reach), hi: ratio * Math.exp(reach) }
-}
-
-function ratioEstimate(found: LogRatio, { refused, cost }: SpentPairs, level: number, units: Units): Estimate {
+function ratioEstimate(found: CostPerSuccess, { refused, cost }: SpentPairs, level: number, units: Units): Estimate {
   const n = cost.length
   const base = { level, se: null, df: n > 1 ? n - 1 : null, n, unit: units.kind, method: 'log-ratio-t' } as const
   if (refused !== undefined) return { ...base, est: null, lo: null, hi: null, descriptive: true, refused }

@@ -12,7 +12,9 @@ const SMALLEST_EFFECT = 0.003
 
 export function varianceOf(rows: readonly (readonly number[])[]): Variance {
   const found = varianceComponents(rows)
-  const { tau2, sigma2, icc, designEffect: deff, effectiveRows: nEff } = found
+  const { tau2, icc, designEffect: deff, effectiveRows: nEff } = found
+  // What rounding leaves of equal seeds is no variance.
+  const sigma2 = (found.sigma2 ?? 1) <= 1e-20 * (tau2 ?? 0) ? 0 : found.sigma2
   const base = { tau2, sigma2, icc, deff, nEff }
   if (found.refused === undefined) return base
   return { ...base, refused: found.refused === 'no_variation' ? 'zero_spread' : found.refused }

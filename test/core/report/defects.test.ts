@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { digestOf } from '../../../src/core/campaign/identity.ts'
+import { parseRecord } from '../../../src/core/record/parse.ts'
 import { buildReport } from '../../../src/core/report/build.ts'
 import type { CampaignReport, CandidateReport, VariantSummary } from '../../../src/core/report/report.ts'
+import { cohenKappa } from '../../../src/core/stats/agreement/two-judges.ts'
 import { tTwoSided } from '../../../src/core/stats/student-t.ts'
-import { cellsOf, fingerprintOf, idDigest, inputOf, planOf, recordOf, recordsOf } from './records.ts'
+import { cellsOf, fingerprintOf, type Given, idDigest, inputOf, planOf, recordOf, recordsOf } from './records.ts'
 
 /** Defects of other eval tools, as test cases: the input that fooled them must not fool this report. */
 
@@ -243,6 +246,107 @@ describe('defects of other tools', () => {
     expect(variant(buildReport(inputOf(plan, records)))).toMatchObject({
       mean: { est: 0.7 },
       passRate: { est: 0.75, n: 8 },
+    })
+  })
+
+  it('15: a run against a stub, all tokens zero, is invalid; a part of it is a warning', () => {
+    const stub = { code: 'stub_backend', severity: 'error', message: 'no token was used' } as const
+    const stubbed: Given = {
+      status: 'capture_error',
+      integrity: { ok: false, issues: [stub] },
+      tokens: { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, known: true },
+    }
+    const plan = planOf({ scenarios: 40 })
+    const all = buildReport(
+      inputOf(
+        plan,
+        recordsOf(plan, () => stubbed),
+      ),
+    )
+    expect(all).toMatchObject({ verdict: { outcome: 'invalid', exitCode: 2 }, integrity: { backend: 'stub' } })
+    const one = buildReport(
+      inputOf(
+        plan,
+        recordsOf(plan, (cell, at) => (isCandidate(cell) && at.scenario === 0 ? stubbed : 1)),
+      ),
+    )
+    expect(one).toMatchObject({ integrity: { backend: 'mixed' } })
+    expect(one.warnings.map(({ code }) => code)).toContain('mixed_backend')
+  })
+
+  it('17: a stored row without the provenance of its cost is refused by name, never read as a measured 0', () => {
+    const plan = planOf()
+    const [row] = recordsOf(plan, () => 1)
+    const { provenance: _, ...cost } = row?.cost ?? { provenance: null }
+    expect(() => parseRecord({ ...row, cost }, 'old.jsonl:7')).toThrow(/old\.jsonl:7.*cost\.provenance/s)
+    expect(() => parseRecord({ ...row, schema: 'vitest-campaign/run-record@0' }, 'old.jsonl:7')).toThrow(
+      'this version reads',
+    )
+  })
+
+  it('25: order is by code unit in every locale, and neither the order of keys nor of rows changes a digest', () => {
+    const ids = ['b', 'B', 'ä', 'a', 'Z', 'é', '10', '9']
+    const plan = planOf({ scenarios: ids.map((id) => ({ id })) })
+    const records = recordsOf(plan, (_, { scenario }) => scenario / 10)
+    const turned = planOf({ scenarios: ids.toReversed().map((id) => ({ id })) })
+    const rows = records.toReversed().map((row) => Object.fromEntries(Object.entries(row).reverse()) as typeof row)
+    const [one, other] = [inputOf(plan, records), { ...inputOf(turned, rows), fingerprint: fingerprintOf(plan) }].map(
+      buildReport,
+    )
+    expect(JSON.stringify(other)).toBe(JSON.stringify(one))
+    expect(one?.fingerprint.report).toMatch(/^sha256-jcs:/)
+    const broken = recordsOf(plan, (cell, { scenario }) => (isCandidate(cell) ? 0.2 : 0.9 - scenario / 1000))
+    expect(candidate(buildReport(inputOf(plan, broken))).worst.map(({ scenario }) => scenario)[0]).toBe('b')
+    for (const value of [undefined, Number.NaN, new Date(0), new Map()]) {
+      expect(() => digestOf({ value } as never)).toThrow()
+    }
+  })
+
+  it('46: checks over cells without any text to check are no finding, and are never called passed', () => {
+    const plan = planOf()
+    const silent = { output: null, calls: { subject: 0, judge: 0, setup: 0, retried: 0, mocked: 0 } }
+    const report = buildReport(
+      inputOf(
+        plan,
+        recordsOf(plan, () => silent),
+      ),
+    )
+    expect(report.integrity).toEqual({ backend: 'none', issues: [] })
+    expect(JSON.stringify(report)).not.toMatch(/"(canary|checks)[^"]*":\s*"(passed|ok)"/)
+  })
+
+  it('47: agreement is not correlation: a judge one grade too kind throughout correlates fully and agrees little', () => {
+    // Rows: the first judge's grade, columns: the second's, always one higher.
+    const kind = [
+      [0, 5, 0, 0],
+      [0, 0, 5, 0],
+      [0, 0, 0, 5],
+      [0, 0, 0, 0],
+    ]
+    const { value } = cohenKappa(kind, 'quadratic')
+    expect(value).not.toBeNull()
+    expect(value ?? 1).toBeLessThan(0.7)
+  })
+
+  it('48: a limit on one scorer reads that scorer, not the primary score', () => {
+    const base = planOf({
+      scenarios: 24,
+      gate: {
+        guardrails: [{ name: 'tone', endpoint: 'score', ratio: null, diff: 0.1, require: 'not-violated' }],
+      },
+    })
+    const plan = {
+      ...base,
+      scorers: [...base.scorers, { name: 'tone', role: 'judge', scale: [0, 1], passes: false, lane: null } as const],
+    }
+    const records = recordsOf(plan, (cell, { scenario }) => ({
+      score: isCandidate(cell) ? 0.9 : 0.3 + (scenario % 3) / 10,
+      scores: { tone: { value: isCandidate(cell) ? 0.2 : 0.8 + (scenario % 2) / 10, pass: null, role: 'judge' } },
+    }))
+    expect(candidate(buildReport(inputOf(plan, records)))).toMatchObject({
+      outcome: 'regress',
+      rule: '4',
+      guardrails: [{ name: 'tone', outcome: 'violated', candidate: 0.2 }],
     })
   })
 })
