@@ -193,6 +193,17 @@ describe('guardrails together', () => {
     expect(report.verdict.headline).toContain('not shown to keep latency')
   })
 
+  it('complete cells of an arm that is short of cells prove nothing about its cost', () => {
+    const of = (missing: number) =>
+      judge(rail({ ratio: 1.2 }), (cell, at) =>
+        isCandidate(cell) && at.scenario < missing
+          ? { status: 'infra_error' }
+          : { score: 1, ...usd(0.01 * (isCandidate(cell) ? 2 : 1) * noise(at, cell)) },
+      ).found
+    expect(of(1)).toMatchObject({ outcome: 'violated', estimate: { n: 23 } })
+    expect(of(6)).toMatchObject({ outcome: 'unproven', estimate: { n: 18 } })
+  })
+
   it('below ten scenarios a cost proves nothing', () => {
     const { found } = judge(
       rail({ ratio: 1.2 }),

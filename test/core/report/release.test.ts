@@ -94,6 +94,21 @@ describe('atLeast of a release gate', () => {
   })
 })
 
+describe('must-pass scenarios of a release gate', () => {
+  const gate = { kind: 'release', onInconclusive: 'fail', comparator: null, candidates: ['concise'] } as const
+  const scenarios = [{ id: 'refund', mustPass: true }, { id: 'login' }]
+  it.each<readonly [string, Given, 0 | 1 | 3]>([
+    ['all pass', 1, 0],
+    ['one fails', 0, 1],
+    ['one is not measured', { status: 'judge_error' }, 3],
+  ])('%s', (_, given, exitCode) => {
+    const { verdict } = reportOf({ scenarios, gate, coverage: 0.5 }, ({ scenario }) =>
+      scenario === 'refund' ? given : 1,
+    )
+    expect(verdict.exitCode).toBe(exitCode)
+  })
+})
+
 describe('assurance: bounded', () => {
   it('a gain that the betting bound covers ships, one that only the t interval shows does not', () => {
     const of =
