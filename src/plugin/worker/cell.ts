@@ -17,6 +17,7 @@ import type { CellTraffic, CellTrafficResult } from '../replay/traffic.ts'
 import type { GrantedLease, RegisteredCampaign, WorkerBridge } from './bridge.ts'
 import { Deadline } from './deadline.ts'
 import { withoutOwnFrames } from './frames.ts'
+import { redactedError } from './redacted-error.ts'
 import { type Scoring, scoreOutput } from './score.ts'
 import { type Notes, subjectContext } from './subject.ts'
 
@@ -123,7 +124,9 @@ class Execution {
     if (record.status === 'capture_error' && (this.#red === null || missed(record))) {
       this.#red = this.#errorAtSite('CaptureError', captureMessage(record))
     }
-    if (this.#red !== null) throw withoutOwnFrames(this.#red, this.#registered.site)
+    if (this.#red !== null) {
+      throw redactedError(withoutOwnFrames(this.#red, this.#registered.site), this.#bridge.redactor)
+    }
     if (record.status === 'infra_error' || record.status === 'judge_error') {
       context.skip(`${record.status}: ${reasonOf(record)}`)
     }

@@ -60,8 +60,8 @@ export async function startProvider(answer: Answer = () => false): Promise<Provi
     env: {
       HTTP_PROXY: url,
       http_proxy: url,
-      NO_PROXY: '',
-      no_proxy: '',
+      NO_PROXY: '127.0.0.1',
+      no_proxy: '127.0.0.1',
       OPENAI_BASE_URL: 'http://api.openai.com/v1',
       ANTHROPIC_BASE_URL: 'http://api.anthropic.com',
       OPENAI_API_KEY: 'key-of-the-test',
