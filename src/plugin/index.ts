@@ -4,6 +4,7 @@ import type { TestProjectInlineConfiguration } from 'vitest/config'
 import type { TestProject, Vitest } from 'vitest/node'
 import { type CampaignsOptions, resolveOptions } from './options.ts'
 import { createCampaignPool, POOL_NAME } from './pool/campaign-pool.ts'
+import { listByCollecting } from './pool/listing.ts'
 import { ProjectRuns } from './pool/project-runs.ts'
 import { VitestRuns } from './pool/run-source.ts'
 import { Shutdown } from './pool/shutdown.ts'
@@ -101,6 +102,7 @@ function configure(project: TestProject, vitest: Vitest, options: ReturnType<typ
     shutdown.opened(projectRuns, run)
   })
   runs.add(projectRuns)
+  listByCollecting(vitest, project)
   const initializer = createCampaignPool(projectRuns)
   config.poolRunner = initializer
   config.pool = POOL_NAME

@@ -17,7 +17,7 @@ export interface CampaignWorkerOptions {
 }
 
 /** How long the error of a thread may come after the close of its port. */
-const LAST_WORDS_MS = 500
+const LAST_WORDS_MS = 30_000
 
 type State =
   | { readonly at: 'idle' }
@@ -38,6 +38,7 @@ export class CampaignWorker implements PoolWorker {
   readonly #events = new EventEmitter()
   #state: State = { at: 'idle' }
   #ended: Promise<void> = Promise.resolve()
+  #gone: Promise<void> | null = null
   #lastError: unknown = null
 
   constructor(options: CampaignWorkerOptions) {
@@ -72,8 +73,12 @@ export class CampaignWorker implements PoolWorker {
     vitest.port1.on('message', (message) => this.#events.emit('message', message))
     // The port closes when its thread ends, however it ends; Tinypool's promise does not settle on a plain exit.
     vitest.port1.on('close', () => void this.#onPortClosed())
-    this.#ended = this.#options.host
-      .run({ vitest: vitest.port2, control: control?.port2 ?? null, settings }, thread.signal)
+    const task = this.#options.host.run(
+      { vitest: vitest.port2, control: control?.port2 ?? null, settings },
+      thread.signal,
+    )
+    this.#gone = task.gone
+    this.#ended = task.done
       .catch((error: unknown) => {
         if (!thread.signal.aborted) this.#lastError = error
       })
@@ -120,8 +125,10 @@ export class CampaignWorker implements PoolWorker {
     if (this.#state.at !== 'running') return
     const { run, control } = this.#state
     this.#state = { at: 'dead' }
-    // The thread's own error, if it had one, arrives after its port has closed; a plain exit never settles the task.
-    await Promise.race([this.#ended, new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS))])
+    // The thread's own error, if it had one, arrives after its port has closed and before the thread is gone; a plain
+    // exit never settles the task.
+    const late = new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS).unref())
+    await Promise.race([this.#ended, this.#gone ?? late, late])
     const why = this.#lastError === null ? 'its thread ended without an error' : describe(this.#lastError)
     this.#close(control)
     try {

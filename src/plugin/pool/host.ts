@@ -10,10 +10,17 @@ export interface WorkerTask {
   readonly settings: WorkerSettings
 }
 
+export interface HostedTask {
+  /** Rejects with the thread's error; does not settle when the thread just ends. */
+  readonly done: Promise<void>
+  /** Resolves when the thread is gone: its error, if it had one, came before. Null for a task that waits for a thread. */
+  readonly gone: Promise<void> | null
+}
+
 /** The threads of one project: a fresh one per eval file. */
 export interface Host {
   /** Runs a worker until it is told to stop over its Vitest port, or until the signal ends its thread. */
-  run(task: WorkerTask, signal: AbortSignal): Promise<void>
+  run(task: WorkerTask, signal: AbortSignal): HostedTask
   destroy(): Promise<void>
 }
 
@@ -59,9 +66,14 @@ export function createHost(options: HostOptions): Host {
     resourceLimits,
   })
   return {
-    async run(task, signal) {
+    run(task, signal) {
       const transferList = task.control === null ? [task.vitest] : [task.vitest, task.control]
-      await pool.run(task, { transferList, signal })
+      const before = new Set(pool.threads)
+      const done: Promise<void> = pool.run(task, { transferList, signal })
+      const thread = pool.threads.find((candidate) => !before.has(candidate))
+      const gone =
+        thread === undefined ? null : new Promise<void>((resolve) => thread.once('exit', () => setImmediate(resolve)))
+      return { done, gone }
     },
     destroy: () => pool.destroy(),
   }

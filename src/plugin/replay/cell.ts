@@ -46,8 +46,8 @@ export class Cell implements CellTraffic {
   readonly tape: Tape | null
   readonly mock: AnswerMock | null
   readonly routes: Origins | null
-  /** Aborted when the cell is closed and its grace is over. */
-  readonly #end = new AbortController()
+  /** Aborted when the cell is closed and its grace is over; made by the first live call. */
+  #end: AbortController | null = null
   readonly #parts: CellParts
   readonly #raw: RawCapture
   readonly #exchanges: (Exchange | null)[] = []
@@ -82,6 +82,7 @@ export class Cell implements CellTraffic {
 
   /** Aborted when this cell's calls in flight must end. */
   get endSignal(): AbortSignal {
+    this.#end ??= new AbortController()
     return this.#end.signal
   }
 
@@ -202,7 +203,7 @@ export class Cell implements CellTraffic {
     let open: LooseRequest[] = []
     if (this.#open.size > 0 && !(await settlesWithin(clock, bodies(), graceMs))) {
       open = [...this.#open.keys()]
-      this.#end.abort(new DOMException('The cell is over', 'AbortError'))
+      this.#end?.abort(new DOMException('The cell is over', 'AbortError'))
       await bodies()
     }
     await this.#raw.close()

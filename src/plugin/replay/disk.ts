@@ -1,5 +1,5 @@
-import { constants } from 'node:fs'
-import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { constants, lstatSync } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RecordingPlace } from './path.ts'
 
@@ -12,7 +12,7 @@ export async function readRecording(place: RecordingPlace): Promise<string | nul
   const folder = await descend(place, false)
   if (folder === null) return null
   const path = join(folder, place.file)
-  if (!(await isThere(path, 'file'))) return null
+  if (!isThere(path, 'file')) return null
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
     return await handle.readFile('utf8')
@@ -27,7 +27,7 @@ let temporary = 0
 export async function writeRecording(place: RecordingPlace, text: string): Promise<void> {
   const folder = (await descend(place, true)) ?? place.base
   const path = join(folder, place.file)
-  await isThere(path, 'file')
+  isThere(path, 'file')
   const temp = join(folder, `.${place.file}.${process.pid}-${temporary++}.tmp`)
   try {
     const handle = await open(
@@ -59,21 +59,19 @@ async function descend({ base, folders }: RecordingPlace, make: boolean): Promis
   let at = base
   for (const folder of folders) {
     at = join(at, folder)
-    if (await isThere(at, 'folder')) continue
+    if (isThere(at, 'folder')) continue
     if (!make) return null
     // Another worker may make it at the same moment.
     await mkdir(at, { recursive: true })
-    await isThere(at, 'folder')
+    isThere(at, 'folder')
   }
   return at
 }
 
-async function isThere(path: string, what: 'file' | 'folder'): Promise<boolean> {
-  const stats = await lstat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null
-    throw error
-  })
-  if (stats === null) return false
+/** Synchronous: five looks per cell through the thread pool cost fifty times what they cost directly. */
+function isThere(path: string, what: 'file' | 'folder'): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return false
   if (stats.isSymbolicLink()) {
     throw new Error(
       `${path} is a symbolic link; recordings are only read and written through real folders. Remove the link.`,
