@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { onTestFinished } from 'vitest'
@@ -28,7 +28,9 @@ export interface VitestResult {
 export async function project(fixture: string): Promise<string> {
   await mkdir(SCRATCH, { recursive: true })
   const root = await mkdtemp(join(SCRATCH, `${fixture}-`))
-  await cp(join(FIXTURES, fixture), root, { recursive: true })
+  // Without the runs that somebody started in the fixture itself.
+  const filter = (source: string): boolean => basename(source) !== '.evals'
+  await cp(join(FIXTURES, fixture), root, { recursive: true, filter })
   onTestFinished(() => rm(root, { recursive: true, force: true }))
   return root
 }

@@ -38,7 +38,7 @@ export class CampaignWorker implements PoolWorker {
   readonly #events = new EventEmitter()
   #state: State = { at: 'idle' }
   #ended: Promise<void> = Promise.resolve()
-  #gone: Promise<void> | null = null
+  #gone: () => Promise<void> | null = () => null
   #lastError: unknown = null
 
   constructor(options: CampaignWorkerOptions) {
@@ -128,7 +128,7 @@ export class CampaignWorker implements PoolWorker {
     // The thread's own error, if it had one, arrives after its port has closed and before the thread is gone; a plain
     // exit never settles the task.
     const late = new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS).unref())
-    await Promise.race([this.#ended, this.#gone ?? late, late])
+    await Promise.race([this.#ended, this.#gone() ?? late, late])
     const why = this.#lastError === null ? 'its thread ended without an error' : describe(this.#lastError)
     this.#close(control)
     try {

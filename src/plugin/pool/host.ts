@@ -10,17 +10,23 @@ export interface WorkerTask {
   readonly settings: WorkerSettings
 }
 
-export interface HostedTask {
+/** The task as its thread gets it. */
+export interface HostedTask extends WorkerTask {
+  /** Where the thread writes its id: Tinypool gives a task to whichever new thread is ready first. */
+  readonly threadId: Int32Array
+}
+
+export interface RunningTask {
   /** Rejects with the thread's error; does not settle when the thread just ends. */
   readonly done: Promise<void>
-  /** Resolves when the thread is gone: its error, if it had one, came before. Null for a task that waits for a thread. */
-  readonly gone: Promise<void> | null
+  /** Resolves when the thread is gone: its error, if it had one, came before. Null while the task waits for a thread. */
+  gone(): Promise<void> | null
 }
 
 /** The threads of one project: a fresh one per eval file. */
 export interface Host {
   /** Runs a worker until it is told to stop over its Vitest port, or until the signal ends its thread. */
-  run(task: WorkerTask, signal: AbortSignal): HostedTask
+  run(task: WorkerTask, signal: AbortSignal): RunningTask
   destroy(): Promise<void>
 }
 
@@ -65,15 +71,18 @@ export function createHost(options: HostOptions): Host {
     env: { ...options.env },
     resourceLimits,
   })
+  const exits = new Map<number, Promise<void>>()
   return {
     run(task, signal) {
       const transferList = task.control === null ? [task.vitest] : [task.vitest, task.control]
-      const before = new Set(pool.threads)
-      const done: Promise<void> = pool.run(task, { transferList, signal })
-      const thread = pool.threads.find((candidate) => !before.has(candidate))
-      const gone =
-        thread === undefined ? null : new Promise<void>((resolve) => thread.once('exit', () => setImmediate(resolve)))
-      return { done, gone }
+      const threadId = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+      const hosted: HostedTask = { ...task, threadId }
+      const done: Promise<void> = pool.run(hosted, { transferList, signal })
+      for (const thread of pool.threads) {
+        if (exits.has(thread.threadId)) continue
+        exits.set(thread.threadId, new Promise((resolve) => thread.once('exit', () => setImmediate(resolve))))
+      }
+      return { done, gone: () => exits.get(Atomics.load(threadId, 0)) ?? null }
     },
     destroy: () => pool.destroy(),
   }

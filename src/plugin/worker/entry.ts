@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { threadId } from 'node:worker_threads'
 import { createBirpc } from 'birpc'
 import { init, runBaseTests, setupEnvironment } from 'vitest/worker'
 import { createRedactor } from '../../core/traffic/redact.ts'
 import { batchedChannel } from '../channel.ts'
 import type { MainFunctions, WorkerFunctions } from '../control.ts'
-import type { WorkerTask } from '../pool/host.ts'
+import type { HostedTask } from '../pool/host.ts'
 import { systemClock } from '../replay/clock.ts'
 import { installTraffic } from '../replay/install.ts'
 import { setBridge, type WorkerBridge } from './bridge.ts'
@@ -13,7 +14,9 @@ import { setBridge, type WorkerBridge } from './bridge.ts'
  * The Tinypool task of one worker: runs Vitest's own worker over a port and resolves when Vitest stops it. Interception
  * is applied here, before any module of the user is loaded.
  */
-export default async function worker({ vitest, control: controlPort, settings }: WorkerTask): Promise<void> {
+export default async function worker(task: HostedTask): Promise<void> {
+  const { vitest, control: controlPort, settings } = task
+  Atomics.store(task.threadId, 0, threadId)
   let stop = (): void => {}
   const stopped = new Promise<void>((resolve) => {
     stop = resolve
