@@ -120,6 +120,9 @@ export default class CampaignReporter implements Reporter {
       unicode: this.#unicode(),
       verbose: this.#verbose,
       project: project === '' ? 'evals' : project,
+      root: relative(process.cwd(), this.#vitest?.config.root ?? process.cwd())
+        .split(sep)
+        .join('/'),
       ...(path === null ? {} : { reportPath: shortest(path) }),
     })
   }

@@ -7,8 +7,11 @@ const QUIET = /^[\p{L}\p{N} _/:@=,-]$/u
  * read something into is replaced by `.`, which matches it. Where the line has no room the pattern ends early; a head
  * of the id still finds it.
  */
-export function rerunCommand(scenario: string, options: { readonly project: string; readonly width: number }): string {
-  const start = `npx vitest --project ${project(options.project)} -t "> `
+export function rerunCommand(
+  scenario: string,
+  options: { readonly project: string; readonly width: number; readonly root?: string },
+): string {
+  const start = `npx vitest${root(options.root ?? '')} --project ${project(options.project)} -t "> `
   const end = ' > seed'
   let room = options.width - start.length - 1
   let pattern = ''
@@ -21,6 +24,11 @@ export function rerunCommand(scenario: string, options: { readonly project: stri
     pattern += next
   }
   return `${start}${pattern}${room < end.length ? '' : end}"`
+}
+
+/** A root with a space or a quote is left to the user: half a quoted path helps nobody. */
+function root(path: string): string {
+  return /^[\w./-]+$/.test(path) ? ` --root ${path}` : ''
 }
 
 /** `--project` takes `*` for what must not reach a shell. */

@@ -37,6 +37,8 @@ export interface TerminalOptions {
   readonly reportPath?: string
   /** Name of the Vitest project, for the command that reruns a scenario; default `evals`. */
   readonly project?: string
+  /** Root of the run relative to where the user stands, for that command; default '' (they stand in it). */
+  readonly root?: string
 }
 
 const LONGEST = 40
@@ -54,6 +56,7 @@ export function renderTerminal(report: CampaignReport, options: TerminalOptions)
     unicode: options.unicode,
     verbose: options.verbose ?? false,
     project: options.project ?? 'evals',
+    root: options.root ?? '',
     ellipsis: options.unicode ? '…' : '...',
     scale: scaleOf(report.design.scale, TYPED),
   }

@@ -4,7 +4,8 @@ import type { TerminalOptions } from '../terminal.ts'
 import { head, textWidth, wrap } from './width.ts'
 
 /** What a page is set on: the options with their defaults, and how it writes. */
-export interface Sheet extends Required<Pick<TerminalOptions, 'width' | 'color' | 'unicode' | 'verbose' | 'project'>> {
+export interface Sheet
+  extends Required<Pick<TerminalOptions, 'width' | 'color' | 'unicode' | 'verbose' | 'project' | 'root'>> {
   readonly ellipsis: string
   readonly scale: Scale
 }

@@ -51,7 +51,11 @@ export function worst(report: CampaignReport, sheet: Sheet): Section[] {
     ])
     const example = mustPass.broken[0]?.scenario ?? shown[0]?.scenario ?? ''
     const start = '  rerun one: '
-    const command = rerunCommand(example, { project: sheet.project, width: sheet.width - start.length })
+    const command = rerunCommand(example, {
+      project: sheet.project,
+      root: sheet.root,
+      width: sheet.width - start.length,
+    })
     const unseen = changed.worse - shown.length
     const rest = [
       ...(unseen > 0 ? [`${unseen} more worse`] : []),
