@@ -2,7 +2,7 @@ import { logGamma } from './gamma.ts'
 
 /**
  * P(X > x) of the χ² distribution: the regularized upper incomplete gamma function Q(df/2, x/2), by its series below
- * x/2 = df/2 + 1 and by its continued fraction above (A&S 6.5.29 and 6.5.31).
+ * x/2 = df/2 + 1 and by its continued fraction above (A&S 6.5.29 and 6.5.31). Reference case: `chiSquareUpper`.
  *
  * @throws RangeError unless df > 0 and x ≥ 0
  */

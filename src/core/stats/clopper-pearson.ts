@@ -9,7 +9,7 @@ export function requireCounts(x: number, n: number): void {
 
 /**
  * Exact (Clopper & Pearson 1934) two-sided interval of a binomial rate: the quantiles (1−level)/2 of Beta(x, n−x+1)
- * and (1+level)/2 of Beta(x+1, n−x). Refuses n = 0 with null.
+ * and (1+level)/2 of Beta(x+1, n−x). Refuses n = 0 with null. Reference case: `clopperPearson`.
  */
 export function clopperPearson(x: number, n: number, level: number): readonly [lo: number, hi: number] | null {
   requireCounts(x, n)

@@ -1,8 +1,9 @@
+import { requireFinite } from './finite.ts'
 import { requireLevel } from './mean-interval.ts'
 import { tQuantile } from './student-t.ts'
 
 export interface ClusteredMean {
-  readonly mean: number
+  readonly mean: number | null
   readonly clusters: number
   readonly rows: number
   /** sd/√n as if rows were independent: for the record, never for a decision. */
@@ -19,18 +20,21 @@ export interface ClusteredMean {
  * Mean over raw rows whose errors are dependent inside a cluster: SE = √(C/(C−1)) · √(Σ_c (Σ_i (y_ci − ȳ))²) / n, and
  * t with C − 1 degrees of freedom (Miller 2024; the factor as inspect_ai applies it).
  *
- * Reference case: `clusteredSE`. With equal cluster sizes it equals sd(cluster means)/√C. Refuses an interval below two clusters.
+ * Reference case: `clusteredSE`. With equal cluster sizes it equals sd(cluster means)/√C. Refuses an interval below two
+ * clusters.
  *
  * @param clusters rows by cluster; empty clusters are ignored
+ * @throws RangeError for a row that is not finite
  */
 export function clusteredMean(clusters: readonly (readonly number[])[], level: number): ClusteredMean {
   requireLevel(level)
   const filled = clusters.filter((rows) => rows.length > 0)
   const all = filled.flat()
+  requireFinite(all, 'row')
   const n = all.length
   const count = filled.length
   const none = { clusters: count, rows: n, iid: null, cr0: null, se: null, lo: null, hi: null }
-  if (n === 0) return { mean: Number.NaN, ...none, refused: 'no_data' }
+  if (n === 0) return { mean: null, ...none, refused: 'no_data' }
   const mean = all.reduce((sum, y) => sum + y, 0) / n
   if (count < 2) return { mean, ...none, refused: 'one_scenario' }
   let between = 0

@@ -1,3 +1,4 @@
+import { requireFinite } from './finite.ts'
 import { requireLevel } from './mean-interval.ts'
 import { tQuantile } from './student-t.ts'
 
@@ -27,19 +28,20 @@ export interface RegressionRow {
 
 /**
  * Least-squares regression with cluster-robust errors: V = (X'X)⁻¹ (Σ_g X_g' e_g e_g' X_g) (X'X)⁻¹ over the residuals e
- * of each cluster g, and t with G − 1 degrees of freedom (Liang & Zeger 1986). Without predictors it is the clustered
- * mean. Reference case: `clusteredSE(regression)`.
+ * of each cluster g (Liang & Zeger 1986), times G/(G−1) · (n−1)/(n−k) (CR1), and t with G − 1 degrees of freedom.
+ * Without predictors it is the clustered mean. Reference cases: `clusteredSE(regression)`.
  *
  * Assumes independent clusters, many of them; nothing about dependence inside one. Refuses fewer rows than coefficients
  * need, fewer than two clusters, and predictors that are linear combinations of each other.
  *
- * @throws RangeError for rows with different numbers of predictors
+ * @throws RangeError for rows with different numbers of predictors, or a term that is not finite
  */
 export function clusteredRegression(rows: readonly RegressionRow[], level: number): ClusteredRegression {
   requireLevel(level)
   const n = rows.length
   const k = (rows[0]?.x.length ?? 0) + 1
   if (rows.some((row) => row.x.length !== k - 1)) throw new RangeError('every row needs the same predictors')
+  for (const { y, x } of rows) requireFinite([y, ...x], 'term of a row')
   const clusters = new Map<string | number, number[]>()
   for (const { cluster } of rows) if (!clusters.has(cluster)) clusters.set(cluster, new Array<number>(k).fill(0))
   const none = { rows: n, clusters: clusters.size, coefficients: null }

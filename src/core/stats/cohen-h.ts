@@ -1,6 +1,6 @@
 /**
  * Cohen's (1988) h = 2 asin √p₂ − 2 asin √p₁: the difference of two rates on the scale where its variance does not depend
- * on the rates.
+ * on the rates. Reference case: `cohenH`.
  *
  * @throws RangeError for a rate outside [0, 1]
  */

@@ -1,4 +1,5 @@
 import { chiSquareUpper } from './chi-square.ts'
+import { requireFinite } from './finite.ts'
 import { midranks, tieSizes } from './midranks.ts'
 
 export interface Friedman {
@@ -19,7 +20,7 @@ export interface Friedman {
  * variants tie.
  *
  * @param scenarios per scenario the mean score of each variant, in the same order
- * @throws RangeError for rows of different lengths
+ * @throws RangeError for rows of different lengths, or a score that is not finite
  */
 export function friedman(scenarios: readonly (readonly number[])[]): Friedman {
   const none = { chi2: null, df: null, p: null, meanRanks: null }
@@ -31,6 +32,7 @@ export function friedman(scenarios: readonly (readonly number[])[]): Friedman {
   const sums = new Array<number>(k).fill(0)
   let tied = 0
   for (const row of scenarios) {
+    requireFinite(row, 'score')
     const ranks = midranks(row)
     ranks.forEach((rank, j) => {
       sums[j] = (sums[j] ?? 0) + rank

@@ -1,4 +1,5 @@
 import { incompleteBeta } from './beta.ts'
+import { requireFinite } from './finite.ts'
 import { refuse, type Statistic } from './refusal.ts'
 
 /**
@@ -8,10 +9,11 @@ import { refuse, type Statistic } from './refusal.ts'
  *
  * Not for censored values: a time-out that stands for "longer" would be averaged in.
  *
- * @throws RangeError for p outside (0, 1)
+ * @throws RangeError for p outside (0, 1), or a value that is not finite
  */
 export function harrellDavis(values: readonly number[], p: number): Statistic<'no_data'> {
   if (!(p > 0 && p < 1)) throw new RangeError(`harrellDavis needs p in (0, 1), not ${p}`)
+  requireFinite(values, 'value')
   const n = values.length
   if (n === 0) return refuse('no_data')
   const sorted = Float64Array.from(values).sort()

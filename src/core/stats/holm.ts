@@ -1,6 +1,6 @@
 /**
  * Holm's step-down adjusted p values: p̃_(i) = max_{j ≤ i} min(1, (m − j + 1) p_(j)). Controls the family-wise error
- * under any dependence.
+ * under any dependence. Reference case: `holm`. Holm 1979.
  *
  * @returns in the order given
  */

@@ -10,7 +10,8 @@ export interface LogRatio {
 
 /**
  * Ratio of two paired means, ȳ/x̄, with an interval on the log scale by the delta method: the linearized residuals
- * y_i/ȳ − x_i/x̄ have standard error se, and the interval is ratio · exp(± t(n−1) · se).
+ * y_i/ȳ − x_i/x̄ have standard error se, and the interval is ratio · exp(± t(n−1) · se). Reference case:
+ * `pairedLogRatio`.
  *
  * Refuses where a mean is not positive (no logarithm), below two pairs, and for proportional arms (no spread).
  *

@@ -18,8 +18,8 @@ export interface MeanInterval {
  * Mean of independent units with Student's t interval: mean ± t(n−1, (1+level)/2) · sd/√n, sd with divisor n − 1.
  *
  * Assumes that the units are exchangeable draws from the population the claim is about; nothing about their
- * distribution. Reference case: `scenarioMeanT`. Seeds are not units: give scenario means. Refuses an interval for fewer than two units and for units
- * without spread: a zero standard error would read as certainty.
+ * distribution. Seeds are not units: give scenario means. Refuses an interval for fewer than two units and for units
+ * without spread: a zero standard error would read as certainty. Reference case: `scenarioMeanT`.
  *
  * @param values one number per unit, in a fixed order (sums depend on it in the last bit)
  * @param level two-sided confidence, for instance 0.95

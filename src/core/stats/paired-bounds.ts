@@ -9,7 +9,8 @@ export interface PairedBoundsInput {
 /**
  * Bounds of the mean difference when cells are missing, assuming nothing about why: each missing cell may have had any
  * value of the scale (Manski). `lo` puts the candidate's missing cells at the bottom and the comparator's at the top,
- * `hi` the reverse. Beside it the difference of the means of what was observed, for the record.
+ * `hi` the reverse. Beside it the difference of the means of what was observed, for the record. Reference case:
+ * `pairedBounds`.
  *
  * @throws RangeError when more was observed than planned, or nothing was planned
  */

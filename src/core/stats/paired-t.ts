@@ -9,6 +9,7 @@ export interface PairedT extends MeanInterval {
 
 /**
  * Student's paired t test on the differences of one unit each: t = Δ̄ / (sd/√n), n − 1 degrees of freedom.
+ * Reference cases: `pairedT`.
  *
  * Refuses t and p wherever {@link meanInterval} refuses the interval: three equal differences are no infinite t.
  */

@@ -8,6 +8,7 @@ function requireK(k: number): void {
 /**
  * pass@k: the chance that at least one of k runs drawn from these n, of which c passed, passed:
  * 1 − C(n−c, k)/C(n, k), as the product 1 − ∏ (1 − k/i) over i = n−c+1…n (Chen et al. 2021). Unbiased per scenario.
+ * Reference cases: `passAtK`.
  *
  * @returns null where k > n (`k_exceeds_n`): an extrapolation would misstate it
  */
@@ -22,7 +23,8 @@ export function passAtK(n: number, c: number, k: number): number | null {
 }
 
 /**
- * pass^k: the chance that all of k runs drawn from these n passed: C(c, k)/C(n, k) (Yao et al. 2024).
+ * pass^k: the chance that all of k runs drawn from these n passed: C(c, k)/C(n, k) (Yao et al. 2024). Reference
+ * cases: `passHatK`.
  *
  * @returns null where k > n (`k_exceeds_n`)
  */

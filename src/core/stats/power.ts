@@ -19,7 +19,7 @@ export function pairedTPower(n: number, effect: number, alpha: number): number {
 
 /**
  * Smallest effect, in standard deviations of the differences, that n units show with the wanted power. The normal
- * approximation understates it: .6265 instead of .6604 at n = 20.
+ * approximation understates it: .6265 instead of .6604 at n = 20. Reference case: `pairedTMde`.
  *
  * @throws RangeError below two units
  */
@@ -28,7 +28,10 @@ export function pairedTMde(n: number, { power, alpha }: PowerTarget): number {
   return increasingRoot((effect) => pairedTPower(n, effect, alpha), power, 1 / Math.sqrt(n), 1e-9)
 }
 
-/** Number of units (not rounded up) that show an effect of `delta` at standard deviation `sd`. */
+/**
+ * Number of units (not rounded up) that show an effect of `delta` at standard deviation `sd`. Reference cases:
+ * `pairedTPowerN`.
+ */
 export function pairedTPowerN(delta: number, sd: number, { power, alpha }: PowerTarget): number {
   requireTarget(power, alpha)
   if (!(delta > 0 && sd > 0)) throw new RangeError(`needs delta > 0 and sd > 0, not ${delta} and ${sd}`)
@@ -38,7 +41,8 @@ export function pairedTPowerN(delta: number, sd: number, { power, alpha }: Power
 
 /**
  * Scenarios needed when differences vary between scenarios with variance `tau2` and between seeds with `sigma2`:
- * Var(Δ̄) = tau2/S + sigma2/(S·K). Infinite K shows the part no number of seeds can buy.
+ * Var(Δ̄) = tau2/S + sigma2/(S·K). Infinite K shows the part no number of seeds can buy. Reference
+ * case: `requiredScenarios`.
  */
 export function requiredScenarios(
   { delta, tau2, sigma2, seeds }: { delta: number; tau2: number; sigma2: number; seeds: number },

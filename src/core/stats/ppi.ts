@@ -1,3 +1,4 @@
+import { requireFinite } from './finite.ts'
 import { moments, requireLevel } from './mean-interval.ts'
 import { normalQuantile } from './normal.ts'
 
@@ -22,6 +23,7 @@ export const LEAST_LABELS = 10
  *
  * @param labelled rows with the human's label and the judge's
  * @param judged the judge's values on the other rows
+ * @throws RangeError for a value that is not finite
  */
 export function ppiMean(
   labelled: readonly { readonly human: number; readonly judge: number }[],
@@ -29,6 +31,8 @@ export function ppiMean(
   level: number,
 ): PpiMean {
   requireLevel(level)
+  requireFinite(judged, 'judged value')
+  for (const { human, judge } of labelled) requireFinite([human, judge], 'label')
   const none = { est: null, se: null, lo: null, hi: null }
   if (labelled.length < LEAST_LABELS) return { ...none, refused: 'too_few_labels' }
   if (judged.length < 2) return { ...none, refused: 'no_data' }

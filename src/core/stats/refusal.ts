@@ -14,10 +14,11 @@ export const STATISTIC_REFUSALS = [
   'no_variation',
   /** A rating exists, but no unit was rated twice. */
   'no_pairs',
-  'too_few_runs',
   'too_few_labels',
   /** Sensitivity + specificity − 1 is so small that dividing by it only multiplies noise. */
   'weak_judge',
+  /** No run passed: a cost per success has no value. */
+  'no_successes',
   'not_applicable',
   'k_exceeds_n',
   /** The statistic has no value on some resample, for instance a cost per success without a success. */

@@ -1,3 +1,4 @@
+import { requireFinite } from './finite.ts'
 import { mcnemarExact } from './mcnemar.ts'
 
 export interface SignTest {
@@ -14,13 +15,15 @@ export interface SignTest {
  * Sign test: are increases and decreases equally likely? p = min(1, 2 · P(Bin(n₊+n₋, ½) ≤ min(n₊, n₋))). Assumes
  * independent units and nothing about their distribution; it tests the median direction, not the mean. Reference:
  * `sign-test`. Arbuthnott 1710; Conover 1999, 3.4.
+ *
+ * @throws RangeError for a difference that is not finite
  */
 export function signTest(differences: ArrayLike<number>): SignTest {
+  requireFinite(differences, 'difference')
   let positive = 0
   let negative = 0
   for (let i = 0; i < differences.length; i++) {
     const value = differences[i] ?? Number.NaN
-    if (Number.isNaN(value)) throw new RangeError(`difference ${i} is not a number`)
     if (value > 0) positive++
     else if (value < 0) negative++
   }

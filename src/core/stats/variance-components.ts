@@ -1,3 +1,5 @@
+import { requireFinite } from './finite.ts'
+
 export interface VarianceComponents {
   readonly units: number
   /** Rows per unit; the effective number where units differ. */
@@ -18,14 +20,17 @@ export interface VarianceComponents {
  * Variance components of rows in units (seeds in scenarios, repeated judgements in runs) by one-way analysis of variance:
  * σ² = MSW, τ² = max(0, (MSB − MSW)/K₀), ICC = τ²/(τ²+σ²), design effect 1 + (K₀−1)·ICC, with
  * K₀ = (N − Σ K_s²/N)/(S−1), which is K in a balanced design. Searle, Casella & McCulloch 1992, 3.6.
+ * Reference case: `varianceComponents`.
  *
  * Refuses σ² where no unit has two rows ("seeds = 1: flakiness unmeasured"), fewer than two units, and rows that are all
  * equal.
  *
  * @param units rows by unit; empty units are ignored
+ * @throws RangeError for a row that is not finite
  */
 export function varianceComponents(units: readonly (readonly number[])[]): VarianceComponents {
   const filled = units.filter((rows) => rows.length > 0)
+  for (const rows of filled) requireFinite(rows, 'row')
   const s = filled.length
   const n = filled.reduce((sum, rows) => sum + rows.length, 0)
   const none = { tau2: null, sigma2: null, icc: null, designEffect: null, effectiveRows: null }

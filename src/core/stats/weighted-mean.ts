@@ -1,3 +1,4 @@
+import { requireFinite } from './finite.ts'
 import { EQUAL_WITHIN, requireLevel } from './mean-interval.ts'
 import { tQuantile } from './student-t.ts'
 
@@ -14,14 +15,16 @@ export interface WeightedMean {
 /**
  * Weighted mean Δ̄ = Σ w_s Δ_s / Σ w_s of independent units with a t interval of n − 1 degrees of freedom:
  * SE = √(n/(n−1) · Σ w_s² (Δ_s − Δ̄)²) / Σ w_s. Equal weights give the plain interval. Units of weight 0 do not count.
+ * Reference case: `weightedMean`.
  *
  * Refuses as the plain mean does: no data, one unit, no spread.
  *
- * @throws RangeError for different lengths or a negative or non-finite weight
+ * @throws RangeError for different lengths, a value that is not finite, or a weight that is negative or not finite
  */
 export function weightedMean(values: readonly number[], weights: readonly number[], level: number): WeightedMean {
   requireLevel(level)
   if (values.length !== weights.length) throw new RangeError(`${values.length} values, ${weights.length} weights`)
+  requireFinite(values, 'value')
   const units = values.flatMap((value, i) => {
     const weight = weights[i] ?? Number.NaN
     if (!(weight >= 0 && Number.isFinite(weight))) throw new RangeError(`weight ${i} is ${weight}`)

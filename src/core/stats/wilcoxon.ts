@@ -1,3 +1,4 @@
+import { requireFinite } from './finite.ts'
 import { midranks } from './midranks.ts'
 
 export interface SignedRank {
@@ -21,6 +22,8 @@ export interface SignedRank {
  *
  * Assumes differences symmetric about 0 under the null. It tests the pseudo-median, not the mean: never for a mean or
  * pass-rate claim. Takes n³ steps.
+ *
+ * @throws RangeError for a difference that is not finite
  */
 export function wilcoxonSignedRank(differences: readonly number[]): SignedRank {
   const moving = differences.filter((value) => value !== 0)
@@ -41,7 +44,7 @@ export function wilcoxonPratt(differences: readonly number[]): SignedRank {
 }
 
 function signedRank(differences: readonly number[], moving: readonly number[], ranks: readonly number[]): SignedRank {
-  if (differences.some(Number.isNaN)) throw new RangeError('a difference is not a number')
+  requireFinite(differences, 'difference')
   const n = moving.length
   const zeros = differences.length - n
   if (differences.length === 0) return { v: null, n, zeros, p: null, pFloor: 1, refused: 'no_data' }

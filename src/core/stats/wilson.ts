@@ -3,7 +3,7 @@ import { requireLevel } from './mean-interval.ts'
 import { normalQuantile } from './normal.ts'
 
 /**
- * Wilson's score interval for a rate x/n of independent rows.
+ * Wilson's (1927) score interval for a rate x/n of independent rows. Reference cases: `wilson`.
  *
  * Not for seeds: S scenarios × K seeds are not S·K independent rows. Refuses n = 0 with null.
  *

@@ -1,20 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { meanInterval } from '../../../src/core/stats/mean-interval.ts'
-import { philox } from '../../../src/core/stats/philox.ts'
 import { signFlip } from '../../../src/core/stats/sign-flip.ts'
+import { uniforms } from './uniforms.ts'
 
 const ALPHA = 0.025
 const CAMPAIGNS = 1_500
-
-/** Uniform numbers in [0, 1), the same ones in every run. */
-function uniforms(stream: number): () => number {
-  const words = new Uint32Array(4)
-  let drawn = 0
-  return () => {
-    if (drawn % 4 === 0) philox(words, drawn >>> 2, 0, stream, 7, [11, 13])
-    return (words[drawn++ % 4] ?? 0) / 2 ** 32
-  }
-}
 
 /** Differences of two arms that are the same, as scenario means of five pass/fail seeds. */
 function nullDifferences(random: () => number, scenarios: number, shared: boolean): number[] {

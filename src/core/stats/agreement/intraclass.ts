@@ -1,3 +1,5 @@
+import { requireFinite } from '../finite.ts'
+
 export interface IntraclassCorrelations {
   /** One-way random: each unit has its own judges. */
   readonly icc1: number | null
@@ -9,26 +11,28 @@ export interface IntraclassCorrelations {
   readonly icc1k: number | null
   readonly icc2k: number | null
   readonly icc3k: number | null
-  readonly refused?: 'no_data' | 'no_pairs' | 'no_variation'
+  /** `not_applicable`: ICC(2,k) alone is null, as its denominator is not positive. */
+  readonly refused?: 'no_data' | 'no_pairs' | 'no_variation' | 'not_applicable'
 }
 
 /**
  * The six intraclass correlations of Shrout & Fleiss (1979) from the mean squares of units (MSR), judges (MSC), residual
  * (MSE) and within units (MSW). ICC(2,1) is the agreement of continuous judge scores. Reference case: `icc`.
  *
- * Assumes a complete table, normal scores and one variance. Refuses fewer than two units or judges, and scores without
- * any variance between units and within.
+ * Assumes a complete table, normal scores and one variance. Refuses fewer than two units or judges, and units
+ * that do not differ.
  *
  * @param ratings per unit, one score of each judge
- * @throws RangeError for an incomplete table
+ * @throws RangeError for an incomplete table, or a rating that is not finite
  */
 export function intraclass(ratings: readonly (readonly number[])[]): IntraclassCorrelations {
   const none = { icc1: null, icc2: null, icc3: null, icc1k: null, icc2k: null, icc3k: null }
   const n = ratings.length
   const k = ratings[0]?.length ?? 0
-  if (ratings.some((row) => row.length !== k || row.some(Number.isNaN))) {
+  if (ratings.some((row) => row.length !== k)) {
     throw new RangeError('intraclass correlations need one score of every judge for every unit')
   }
+  for (const row of ratings) requireFinite(row, 'rating')
   if (n < 2) return { ...none, refused: 'no_data' }
   if (k < 2) return { ...none, refused: 'no_pairs' }
   const unitMeans = ratings.map((row) => row.reduce((sum, y) => sum + y, 0) / k)
@@ -46,13 +50,17 @@ export function intraclass(ratings: readonly (readonly number[])[]): IntraclassC
   const msw = within / (n * (k - 1))
   const msc = judges / (k - 1)
   const mse = Math.max(0, within - judges) / ((n - 1) * (k - 1))
-  if (units + within <= 1e-24 * n * k * mean * mean || msr === 0) return { ...none, refused: 'no_variation' }
+  if (units <= 1e-24 * (n * k * mean * mean + within)) return { ...none, refused: 'no_variation' }
+  // Judges far more alike in the mean than the residuals allow can turn this denominator over; the other five have none.
+  const meanOfJudges = msr + (msc - mse) / n
+  const applicable = meanOfJudges > 1e-12 * (msr + (msc + mse) / n)
   return {
     icc1: (msr - msw) / (msr + (k - 1) * msw),
     icc2: (msr - mse) / (msr + (k - 1) * mse + (k * (msc - mse)) / n),
     icc3: (msr - mse) / (msr + (k - 1) * mse),
     icc1k: (msr - msw) / msr,
-    icc2k: (msr - mse) / (msr + (msc - mse) / n),
+    icc2k: applicable ? (msr - mse) / meanOfJudges : null,
     icc3k: (msr - mse) / msr,
+    ...(applicable ? {} : { refused: 'not_applicable' as const }),
   }
 }

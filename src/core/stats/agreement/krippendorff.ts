@@ -1,3 +1,4 @@
+import { requireFinite } from '../finite.ts'
 import { refuse, type Statistic } from '../refusal.ts'
 
 export const RATING_SCALES = ['nominal', 'ordinal', 'interval', 'ratio'] as const
@@ -22,13 +23,15 @@ export function readAlpha(alpha: number): 'reliable' | 'tentative' | 'unreliable
  * ratings that are all equal: no variation is not perfect agreement.
  *
  * @param units per unit the ratings of its judges, null where a judge gave none
- * @throws RangeError for negative ratings on the ratio scale
+ * @throws RangeError for ratings that are not finite, or negative on the ratio scale
  */
 export function krippendorffAlpha(
   units: readonly (readonly (number | null)[])[],
   scale: RatingScale,
 ): Statistic<'no_data' | 'no_pairs' | 'no_variation'> {
-  const given = units.map((unit) => unit.filter((rating) => rating !== null))
+  // Everything is summed in the order of the values, so that neither judges nor units have one.
+  const given = units.map((unit) => unit.filter((rating) => rating !== null).sort((a, b) => a - b))
+  for (const unit of given) requireFinite(unit, 'rating')
   if (given.every((unit) => unit.length === 0)) return refuse('no_data')
   const paired = given.filter((unit) => unit.length >= 2)
   if (paired.length === 0) return refuse('no_pairs')
@@ -38,16 +41,15 @@ export function krippendorffAlpha(
   if (values.length < 2) return refuse('no_variation')
   if (scale === 'ratio' && (values[0] ?? 0) < 0) throw new RangeError('ratings on a ratio scale are not negative')
   const distance = squaredDistance(scale, values, counts)
-  let observed = 0
-  let n = 0
-  for (const unit of paired) {
-    n += unit.length
+  const apartInUnits = paired.map((unit) => {
     let apart = 0
     for (let i = 0; i < unit.length; i++) {
       for (let j = 0; j < i; j++) apart += distance(unit[i] ?? 0, unit[j] ?? 0)
     }
-    observed += apart / (unit.length - 1)
-  }
+    return apart / (unit.length - 1)
+  })
+  const observed = apartInUnits.sort((a, b) => a - b).reduce((sum, apart) => sum + apart, 0)
+  const n = paired.reduce((sum, unit) => sum + unit.length, 0)
   let expected = 0
   values.forEach((a, i) => {
     for (let j = 0; j < i; j++) {

@@ -51,11 +51,11 @@ export function gwetAc1(table: AgreementTable): Statistic<'no_data' | 'no_variat
   let used = 0
   for (let i = 0; i < k; i++) {
     const share = ((rows[i] ?? 0) + (columns[i] ?? 0)) / (2 * n)
-    agreed += (table[i]?.[i] ?? 0) / n
+    agreed += table[i]?.[i] ?? 0
     chance += (share * (1 - share)) / (k - 1)
     if (share > 0) used++
   }
-  return used < 2 ? refuse('no_variation') : { value: (agreed - chance) / (1 - chance) }
+  return used < 2 ? refuse('no_variation') : { value: (agreed / n - chance) / (1 - chance) }
 }
 
 /** Whether a category holds so many ratings that κ alone would mislead. */
