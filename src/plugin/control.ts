@@ -3,6 +3,7 @@ import type { CampaignPlan, Selection } from '../core/campaign/plan.ts'
 import type { RunRecord } from '../core/record/record.ts'
 import type { CellStatus, StatusReason } from '../core/record/status.ts'
 import type { RecordCommand } from './record-command.ts'
+import type { TrafficSettings } from './traffic-options.ts'
 
 /** What a worker's file holds, sent after collection: modes (only, skip, -t) are final then. */
 export interface FilePlan {
@@ -112,6 +113,8 @@ export interface WorkerSettings {
   readonly timeoutMs: number
   /** Origins that may be reached in replay mode and are not recorded (local services of the subject). */
   readonly passthrough: readonly string[]
+  /** How recordings are played, requests matched and secrets found. */
+  readonly traffic: TrafficSettings
   /** Name of the Vitest project, for messages. */
   readonly projectName: string
   /** How a cell is recorded again, for messages. */

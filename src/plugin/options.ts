@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CapacityOptions } from '../core/capacity/options.ts'
+import { resolveTraffic, TrafficOptions, type TrafficSettings } from './traffic-options.ts'
 
 /** How provider calls are answered: see `mode` in the README; `EVALS_MODE` overrides it. */
 export const MODES = ['auto', 'live', 'record', 'replay'] as const
@@ -15,6 +16,7 @@ const positiveMs = z.number().positive().finite()
  * - `timeout`: deadline of a cell in milliseconds; default 10 minutes
  * - `shutdownTimeout`: what cells in flight get after the first SIGINT or SIGTERM, milliseconds; default 5,000
  * - `passthrough`: origins of local services that a subject may reach in replay mode; not recorded
+ * - `replay`, `volatile`, `redact`: see `TrafficOptions`
  * - `env`: `false` keeps the `.env` files of the root away from the workers
  */
 export const CampaignsOptions = z.strictObject({
@@ -24,6 +26,7 @@ export const CampaignsOptions = z.strictObject({
   shutdownTimeout: positiveMs.optional(),
   passthrough: z.array(z.string()).optional(),
   env: z.literal(false).optional(),
+  ...TrafficOptions.shape,
 })
 export type CampaignsOptions = z.infer<typeof CampaignsOptions>
 
@@ -35,6 +38,7 @@ export interface ResolvedOptions {
   /** Parsed origins. */
   readonly passthrough: readonly string[]
   readonly dotenv: boolean
+  readonly traffic: TrafficSettings
 }
 
 /**
@@ -56,6 +60,7 @@ export function resolveOptions(options: CampaignsOptions, where: string): Resolv
     shutdownTimeoutMs: parsed.data.shutdownTimeout ?? 5_000,
     passthrough: (parsed.data.passthrough ?? []).map((text, i) => originOf(text, `${where}: passthrough[${i}]`)),
     dotenv: parsed.data.env !== false,
+    traffic: resolveTraffic(parsed.data, where),
   }
 }
 

@@ -80,6 +80,7 @@ export class ProjectRuns {
       policyReason: policy.reason,
       timeoutMs: this.options.timeoutMs,
       passthrough: this.options.passthrough,
+      traffic: this.options.traffic,
       placeholderKeys: placeholders,
       projectName: this.project.name,
       record: commandOf({

@@ -1,13 +1,14 @@
 import type { LooseRequest } from '../../core/integrity/check.ts'
 import type { Exchange } from '../../core/traffic/exchange.ts'
-import { encodeExchange, encodeRecording, type Recording } from '../../core/traffic/format.ts'
+import { decodeRecording, encodeExchange, encodeRecording, type Recording } from '../../core/traffic/format.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
+import { sameTraffic } from '../../core/traffic/same.ts'
 import { createTape, type Tape } from '../../core/traffic/tape.ts'
 import { type Clock, settlesWithin } from './clock.ts'
-import { removeRecording, writeRecording } from './disk.ts'
+import { readRecording, removeRecording, writeRecording } from './disk.ts'
 import type { AnswerMock } from './mock.ts'
 import { type Origins, originsOf } from './origins.ts'
-import { recordingPlace } from './path.ts'
+import { type RecordingPlace, recordingPlace } from './path.ts'
 import { type RawCapture, rawCapture } from './raw.ts'
 import type { CellTraffic, CellTrafficOptions, CellTrafficResult, ReplayMiss, TrafficPort } from './traffic.ts'
 import { orAborted } from './wait.ts'
@@ -34,6 +35,8 @@ export interface CellParts {
   readonly port: TrafficPort
   readonly redactor: Redactor
   readonly clock: Clock
+  /** JSON pointers that are not matched. */
+  readonly volatile: readonly string[]
   readonly fetch: (cell: Cell) => typeof globalThis.fetch
 }
 
@@ -69,7 +72,10 @@ export class Cell implements CellTraffic {
     this.options = parts.options
     this.cellId = parts.options.cellId
     this.mode = parts.mode
-    this.tape = parts.recording === null ? null : createTape(parts.recording.exchanges)
+    this.tape =
+      parts.recording === null
+        ? null
+        : createTape(parts.recording.exchanges, parts.volatile.length > 0 ? parts : undefined)
     this.mock = parts.mock
     this.routes = parts.options.routes === null ? null : originsOf(parts.options.routes, 'routes')
     this.#raw = rawCapture(parts.runDir, parts.options.cellId, parts.options.attempt)
@@ -141,6 +147,7 @@ export class Cell implements CellTraffic {
 
   refuseLate(request: LooseRequest): void {
     this.#late.push(request)
+    if (this.#closed) this.#parts.port.late(this.options.coordinates, request)
   }
 
   missingKey(name: string): void {
@@ -231,8 +238,20 @@ export class Cell implements CellTraffic {
     const recordedAt = clock.instant()
     const text = encodeRecording({ campaignId, variantId, scenarioId, seed, recordedAt, exchanges })
     const secrets = redactor.scan(text)
-    if (secrets.length === 0) await writeRecording(place, text)
+    if (secrets.length === 0 && !(await this.#isThere(place, exchanges))) await writeRecording(place, text)
     return secrets
+  }
+
+  /** True where the recording in place says the same but for times: then no byte of it changes. */
+  async #isThere(place: RecordingPlace, exchanges: readonly Exchange[]): Promise<boolean> {
+    const text = await readRecording(place)
+    if (text === null) return false
+    try {
+      return sameTraffic(decodeRecording(text, place.file).value.exchanges, exchanges)
+    } catch {
+      // Unreadable, and about to be replaced.
+      return false
+    }
   }
 
   #kept(): Exchange[] {

@@ -25,6 +25,20 @@ export const systemClock: Clock = {
   },
 }
 
+/** Resolves after so many milliseconds, or as soon as the signal aborts. */
+export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const over = () => {
+      timer.cancel()
+      signal.removeEventListener('abort', over)
+      resolve()
+    }
+    const timer = clock.after(ms, over)
+    signal.addEventListener('abort', over, { once: true })
+  })
+}
+
 /** True when `promise` settled within `ms`; its rejection counts as settled. */
 export function settlesWithin(clock: Clock, promise: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {

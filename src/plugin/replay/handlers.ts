@@ -1,4 +1,5 @@
-import { HttpResponse, http, type RequestHandler } from 'msw'
+import { createRequire } from 'node:module'
+import type { HttpResponse as MswResponse, RequestHandler } from 'msw'
 import type { Exchange, HeaderList } from '../../core/traffic/exchange.ts'
 import { type Call, responseOf } from './call.ts'
 import { systemClock } from './clock.ts'
@@ -14,6 +15,8 @@ import { served } from './replay.ts'
  * @throws RecordingError for a file that is no recording
  */
 export function replayHandlers(recording: RecordingSource): RequestHandler[] {
+  // msw is large, and this module is part of what every eval file imports.
+  const { http, HttpResponse } = createRequire(import.meta.url)('msw') as typeof import('msw')
   const play = createPlayer(recording)
   const found = new Map<string, Exchange>()
   let ids = 0
@@ -35,7 +38,7 @@ export function replayHandlers(recording: RecordingSource): RequestHandler[] {
         const answer = served(exchange, request.url, request.method, request.signal, systemClock)
         if (answer.kind === 'fault') return HttpResponse.error()
         // What the types of msw want to know about a body, nobody knows of a recorded one.
-        return responseOf(answer) as HttpResponse<never>
+        return responseOf(answer) as MswResponse<never>
       },
     ),
   ]

@@ -8,6 +8,7 @@ import { Cell } from './cell.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { directFetch } from './direct.ts'
 import { guardSockets } from './guard.ts'
+import { guardStarts } from './guard-starts.ts'
 import { type Decision, intercept } from './interception.ts'
 import { answerLoose } from './loose.ts'
 import { openRecording } from './open.ts'
@@ -45,7 +46,7 @@ export function installTraffic(
   { clock = systemClock }: { readonly clock?: Clock } = {},
 ): Traffic {
   const scopes = new AsyncLocalStorage<Scope>()
-  const redactor = createRedactor({ env: process.env })
+  const redactor = createRedactor({ env: process.env, rules: settings.traffic.rules, pii: settings.traffic.pii })
   const passthrough = originsOf(settings.passthrough, 'passthrough')
   const upstream = createUpstream(process.env)
   // Live calls run outside every cell: a connection outlives the call that opened it, and would speak for its cell.
@@ -100,20 +101,28 @@ export function installTraffic(
   }
 
   const interception = intercept((call) => decide(call, scopes.getStore()))
-  const unguard = guardSockets({
-    passthrough,
-    forbidden() {
-      const cell = scopes.getStore()?.cell
-      if (settings.policy === 'replay') return `this run replays (${settings.policyReason})`
-      return cell?.mode === 'replayed' ? 'its cell replays its recording' : null
-    },
-    onBlocked({ host, port: at, message }) {
-      const call = { method: 'CONNECT', url: `tcp://${host}:${at}` }
-      const cell = scopes.getStore()?.cell
-      if (cell === undefined) port.unattributed(call)
-      else cell.miss({ ...call, kind: 'unknown', message: redactor.text(message).text })
-    },
-  })
+  function forbidden(): string | null {
+    if (settings.policy === 'replay') return `this run replays (${settings.policyReason})`
+    return scopes.getStore()?.cell.mode === 'replayed' ? 'its cell replays its recording' : null
+  }
+  function blocked(call: { readonly method: string; readonly url: string }, message: string): void {
+    const cell = scopes.getStore()?.cell
+    if (cell === undefined) port.unattributed(call)
+    else cell.miss({ ...call, kind: 'unknown', message: redactor.text(message).text })
+  }
+  const unguard = [
+    guardSockets({
+      passthrough,
+      forbidden,
+      onBlocked: ({ host, port: at, message }) => blocked({ method: 'CONNECT', url: `tcp://${host}:${at}` }, message),
+    }),
+    guardStarts({
+      allow: settings.traffic.allow,
+      // Outside every cell a worker is Vitest's, or of the user's own set-up: only a cell is answered for.
+      forbidden: () => (scopes.getStore() === undefined ? null : forbidden()),
+      onBlocked: ({ what, message }) => blocked({ method: 'START', url: `node:${what}` }, message),
+    }),
+  ]
 
   const interceptedFetch = globalThis.fetch
   /** `ctx.fetch`: the cell is known, whatever became of the async context on the way. */
@@ -145,6 +154,7 @@ export function installTraffic(
         port,
         redactor,
         clock,
+        volatile: settings.traffic.volatile,
         fetch: fetchOf,
       })
     },
@@ -155,7 +165,7 @@ export function installTraffic(
     currentCell: () => scopes.getStore()?.cell ?? null,
     dispose() {
       interception.dispose()
-      unguard()
+      for (const takeOff of unguard) takeOff()
       upstream.dispose()
     },
   }

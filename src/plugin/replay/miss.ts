@@ -49,7 +49,7 @@ function nearestLines({ request, cell }: CellCall, projectName: string): string[
   const nearest = cell.tape?.nearest(request) ?? null
   if (nearest === null) return ['The recording holds no request at all.']
   const { differences } = nearest
-  if (differences.length === 0) return ['It differs from the nearest recorded request in bytes alone.']
+  if (differences.length === 0) return ['Nothing sets it apart but what was `volatile` when it was recorded.']
   const volatile = differences.filter(({ looks }) => looks !== null).map(({ at }) => at)
   const pointers = volatile
     .slice(0, SHOWN)

@@ -95,7 +95,7 @@ function bar(call: Call, cell: Cell, role: CallRole, parts: RecorderParts): Answ
   const { origin } = new URL(call.url)
   const message = `vitest-campaign: ${method} ${url} was not sent: \`routes\` does not list ${origin}. Add the origin, or keep the subject from calling it.`
   const { request, redactions } = redactor.request({ method, url: call.url, headers: call.headers, body: null })
-  const { key } = matchKey(request)
+  const { key } = matchKey(request, parts.settings.traffic)
   // Kept as an exchange, so that the cell's checks see where the subject wanted to go.
   cell.reserve()({
     role,
@@ -119,7 +119,7 @@ async function prepare(
   role: CallRole,
   turn: Turn,
   keep: CellCall['keep'],
-  { redactor }: RecorderParts,
+  { redactor, settings }: RecorderParts,
 ): Promise<CellCall> {
   const bytes = await call.body()
   if (turn.ready !== null) await turn.ready
@@ -129,7 +129,7 @@ async function prepare(
     headers: call.headers,
     body: bodyOf(bytes),
   })
-  const { key } = matchKey(request)
+  const { key } = matchKey(request, settings.traffic)
   const ordinal = cell.nextOrdinal(key)
   turn.done()
   return { call, cell, role, bytes, request, redactions, key, ordinal, keep }

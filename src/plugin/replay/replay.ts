@@ -1,6 +1,8 @@
 import type { Exchange, HeaderList } from '../../core/traffic/exchange.ts'
 import { bytesOf } from './body.ts'
 import { type Answer, canHaveBody } from './call.ts'
+import { AS_RECORDED, type PlayStyle } from './chunks.ts'
+import { pause } from './clock.ts'
 import { errorOf } from './fault.ts'
 import { missOf } from './miss.ts'
 import type { RecorderParts } from './parts.ts'
@@ -9,7 +11,7 @@ import { refusal } from './refusal.ts'
 import { playback } from './stream.ts'
 
 /** Serves a call from the recording of its cell, or says that it is not there. */
-export function replay(cellCall: CellCall, parts: RecorderParts): Answer {
+export async function replay(cellCall: CellCall, parts: RecorderParts): Promise<Answer> {
   const { call, cell, role, key, ordinal, keep } = cellCall
   const found = cell.tape?.take(key, ordinal) ?? null
   if (found === null || 'miss' in found) {
@@ -18,7 +20,10 @@ export function replay(cellCall: CellCall, parts: RecorderParts): Answer {
     return refusal(call.url, 'replay_miss', `vitest-campaign: ${missed.message}`)
   }
   keep({ ...found, role, source: found.source === 'mocked' ? 'mocked' : 'replayed' })
-  return served(found, call.url, call.method, call.signal, parts.clock)
+  const { traffic } = parts.settings
+  const { clock } = parts
+  if (traffic.timing === 'recorded') await pause(clock, found.ttfbMs ?? found.totalMs, call.signal)
+  return served(found, call.url, call.method, call.signal, clock, traffic)
 }
 
 /** The answer that a recorded exchange gives to a client. */
@@ -28,8 +33,10 @@ export function served(
   method: string,
   signal: AbortSignal,
   clock: RecorderParts['clock'],
+  style: PlayStyle = AS_RECORDED,
 ): Answer {
   if (outcome.kind === 'fault') return { kind: 'fault', error: errorOf(outcome) }
+  const contentType = outcome.headers.find(([name]) => name === 'content-type')?.[1] ?? ''
   const hasBody = canHaveBody(method, outcome.status)
   return {
     kind: 'response',
@@ -38,7 +45,9 @@ export function served(
     status: outcome.status,
     statusText: outcome.statusText,
     headers: replayedHeaders(outcome.status, outcome.headers, hasBody),
-    body: hasBody ? playback(bytesOf(outcome.body), outcome.cuts, { clock, signal, end: outcome.end }) : null,
+    body: hasBody
+      ? playback(bytesOf(outcome.body), outcome.cuts, { clock, signal, end: outcome.end, style, contentType })
+      : null,
   }
 }
 

@@ -2,7 +2,8 @@ import { setMaxListeners } from 'node:events'
 import type { Readable } from 'node:stream'
 import type { BodyEnd, StreamCut } from '../../core/traffic/exchange.ts'
 import { socketError } from './call.ts'
-import type { Clock } from './clock.ts'
+import { chunksOf, type PlayStyle } from './chunks.ts'
+import { type Clock, pause } from './clock.ts'
 
 /** A body that has ended, one way or another. */
 export interface CapturedBody {
@@ -98,16 +99,18 @@ export interface PlaybackOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly end: BodyEnd
+  readonly style: PlayStyle
+  /** Of the response; empty where it names none. */
+  readonly contentType: string
 }
 
-/** A recorded body in its recorded chunks, as fast as the client reads them, ending as it ended then. */
+/** A recorded body, by default in its recorded chunks and as fast as the client reads them, ending as it ended then. */
 export function playback(
   bytes: Uint8Array,
   cuts: readonly StreamCut[],
-  { clock, signal, end }: PlaybackOptions,
+  { clock, signal, end, style, contentType }: PlaybackOptions,
 ): ReadableStream<Uint8Array> {
-  const sizes = cuts.map(([size]) => size).filter((size) => size > 0)
-  if (sizes.length === 0 && bytes.byteLength > 0) sizes.push(bytes.byteLength)
+  const chunks = chunksOf(bytes, cuts, style, contentType)
   let next = 0
   let offset = 0
   let over = false
@@ -131,21 +134,23 @@ export function playback(
       },
       async pull(controller) {
         // Between chunks the event loop turns: a long recording must not starve timers, aborts and other cells.
-        if (next > 0) await clock.turn()
+        const { size, ms } = chunks[next] ?? { size: 0, ms: 0 }
+        if (ms > 0) await pause(clock, ms, signal)
+        else if (next > 0) await clock.turn()
         if (over) return
-        const size = sizes[next++]
-        if (size !== undefined) {
+        next++
+        if (size > 0) {
           // A copy: the client owns what it reads, and the recording may be served again.
           controller.enqueue(bytes.slice(offset, offset + size))
           offset += size
         }
-        if (next < sizes.length) return
+        if (next < chunks.length) return
         if (end.kind === 'complete') {
           finish()
           controller.close()
           return
         }
-        if (size !== undefined) return
+        if (size > 0) return
         const error =
           end.kind === 'broken'
             ? socketError(end.code, end.message)

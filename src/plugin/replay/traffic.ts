@@ -10,6 +10,8 @@ export interface TrafficPort {
   permitDone(permitId: number): void
   /** A call made outside every cell: reported, never dropped. */
   unattributed(call: { readonly method: string; readonly url: string }): void
+  /** A call of a cell that was over, refused: its record may be written already. */
+  late(cell: CellCoordinates, call: { readonly method: string; readonly url: string }): void
 }
 
 export interface CellTrafficOptions {

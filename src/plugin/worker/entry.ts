@@ -46,6 +46,14 @@ export default async function worker(task: HostedTask): Promise<void> {
             void control
               .problem(null, 'unattributed_call', `${method} ${url} was called outside every cell`)
               .catch(() => {}),
+          late: ({ campaignId, variantId, scenarioId, seed }, { method, url }) =>
+            void control
+              .problem(
+                campaignId,
+                'late_call',
+                `${method} ${url} was called after its cell (${variantId} > ${scenarioId} > seed ${seed}) was over, and was not sent: await every call`,
+              )
+              .catch(() => {}),
         })
   setBridge({
     settings,
@@ -60,7 +68,7 @@ export default async function worker(task: HostedTask): Promise<void> {
     cellContext: new AsyncLocalStorage(),
     uncaught: new Map(),
     clock: systemClock,
-    redactor: createRedactor({ env: process.env }),
+    redactor: createRedactor({ env: process.env, rules: settings.traffic.rules, pii: settings.traffic.pii }),
   })
   init({
     post: (response) => vitest.postMessage(response),

@@ -14,6 +14,7 @@ export interface PortLog {
   readonly permits: [cellId: string, lane: string][]
   readonly done: number[]
   readonly unattributed: string[]
+  readonly late: string[]
 }
 
 export interface Project {
@@ -47,7 +48,7 @@ export function project(): Project {
     root,
     evalFile,
     start(policy, { port, ...overrides } = {}) {
-      const log: PortLog = { admitted: [], permits: [], done: [], unattributed: [] }
+      const log: PortLog = { admitted: [], permits: [], done: [], unattributed: [], late: [] }
       let permits = 0
       const settings: WorkerSettings = {
         root,
@@ -58,6 +59,7 @@ export function project(): Project {
         passthrough: [],
         projectName: 'evals',
         placeholderKeys: [],
+        traffic: { timing: 'instant', recut: 'recorded', allow: [], volatile: [], rules: [], pii: false },
         record: { cwd: root, start: 'npx vitest run --project evals', end: '-u' },
         ...overrides,
       }
@@ -71,6 +73,7 @@ export function project(): Project {
         },
         permitDone: (permitId) => log.done.push(permitId),
         unattributed: ({ method, url }) => log.unattributed.push(`${method} ${url}`),
+        late: ({ scenarioId }, { method, url }) => log.late.push(`${scenarioId}: ${method} ${url}`),
         ...port,
       })
       let ended = false
