@@ -2,8 +2,8 @@ import type { HeaderList } from '../../core/traffic/exchange.ts'
 
 /** One request as the recorder sees it, whichever client made it. */
 export interface Call {
-  /** `fetch` and `http` come through the interceptors, `direct` through `ctx.fetch`. */
-  readonly client: 'fetch' | 'http' | 'direct'
+  /** `fetch` and `http` come through the interceptors, `undici` through its dispatcher, `direct` through `ctx.fetch`. */
+  readonly client: 'fetch' | 'http' | 'undici' | 'direct'
   readonly method: string
   readonly url: string
   /** Names lower-case. */
@@ -44,7 +44,7 @@ const FETCH_HEADERS: HeaderList = [
 
 /** The headers of a call as its client would have sent them. */
 export function sentHeaders({ client, headers }: Pick<Call, 'client' | 'headers'>): HeaderList {
-  if (client === 'http') return headers
+  if (client === 'http' || client === 'undici') return headers
   const named = new Set(headers.map(([name]) => name))
   return [...headers, ...FETCH_HEADERS.filter(([name]) => !named.has(name))]
 }

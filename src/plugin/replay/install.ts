@@ -18,6 +18,7 @@ import { passage } from './recorder.ts'
 import { followRedirects } from './redirect.ts'
 import { refusal } from './refusal.ts'
 import type { CellTraffic, CellTrafficOptions, Traffic, TrafficPort } from './traffic.ts'
+import { captureUndici } from './undici.ts'
 import { createUpstream } from './upstream.ts'
 
 /** Whose call it is: carried by AsyncLocalStorage, read once when the call is made. */
@@ -101,6 +102,7 @@ export function installTraffic(
   }
 
   const interception = intercept((call) => decide(call, scopes.getStore()))
+  const uncapture = captureUndici((call) => decide(call, scopes.getStore()))
   function forbidden(): string | null {
     if (settings.policy === 'replay') return `this run replays (${settings.policyReason})`
     return scopes.getStore()?.cell.mode === 'replayed' ? 'its cell replays its recording' : null
@@ -164,6 +166,7 @@ export function installTraffic(
     },
     currentCell: () => scopes.getStore()?.cell ?? null,
     dispose() {
+      uncapture()
       interception.dispose()
       for (const takeOff of unguard) takeOff()
       upstream.dispose()

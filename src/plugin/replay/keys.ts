@@ -52,6 +52,13 @@ export function placeholderKeys(env: { readonly [name: string]: string | undefin
   )
 }
 
+/** On a host we do not know, the header of the SDK tells whose key it carries. */
+const KEY_HEADERS: { readonly [header: string]: string } = {
+  authorization: 'OPENAI_API_KEY',
+  'x-api-key': 'ANTHROPIC_API_KEY',
+  'x-goog-api-key': 'GEMINI_API_KEY',
+}
+
 /**
  * The variables that stand behind a placeholder found in a request that is about to go live; none when it holds none.
  *
@@ -69,6 +76,11 @@ export function placeholdersIn(
   const own =
     PROVIDER_KEYS.find(({ hosts }) => hosts.test(hostname))?.fill.filter((name) => filled.includes(name)) ?? []
   if (own.length > 0) return own
+  const carriers = request.headers
+    .filter(([, value]) => value.includes(PLACEHOLDER_KEY))
+    .map(([name]) => KEY_HEADERS[name.toLowerCase()])
+  const byHeader = filled.filter((variable) => carriers.includes(variable))
+  if (byHeader.length > 0) return byHeader
   return filled.length > 0 ? filled : [PLACEHOLDER_KEY]
 }
 

@@ -43,6 +43,7 @@ test('two files at once: every call belongs to its cell, and what belongs to non
     provider.calls.filter(({ body }) => body.includes('late two')),
     'a late call is not sent',
   ).toEqual([])
+  expect(first.derived.campaigns.get('fences')?.problems.map(({ code }) => code)).toContain('late_call')
   expect(live.code).toBe(1)
 
   provider.fresh()

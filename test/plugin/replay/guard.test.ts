@@ -1,7 +1,7 @@
 import http2 from 'node:http2'
 import net, { connect } from 'node:net'
 import tls from 'node:tls'
-import { fetch as undiciFetch, request as undiciRequest } from 'undici'
+import { Agent, fetch as undiciFetch, request as undiciRequest } from 'undici'
 import { expect, test } from 'vitest'
 import { project, serve } from './harness.ts'
 
@@ -18,12 +18,13 @@ test('in replay every other way to the network is stopped, with the caller and t
   const { value, result } = await run.cell(async () => {
     const session = http2.connect(url)
     const viaHttp2 = await failure(session)
+    const dispatcher = new Agent()
     return [
       await failure(net.connect(Number(port), hostname)),
       await failure(connect({ port: Number(port), host: hostname })),
       await failure(tls.connect({ port: Number(port), host: hostname })),
-      await undiciFetch(url).catch((error: Error) => (error.cause as Error).message),
-      await undiciRequest(url).catch((error: Error) => error.message),
+      await undiciFetch(url, { dispatcher }).catch((error: Error) => (error.cause as Error).message),
+      await undiciRequest(url, { dispatcher }).catch((error: Error) => error.message),
       viaHttp2,
     ]
   })
@@ -69,7 +70,7 @@ test('a cell that replays in a run that may go live reaches no network either', 
   await first.cell(async () => (await fetch(url)).text(), { save: true })
   first.end()
   const second = start('new')
-  const { result } = await second.cell(async () => undiciRequest(url).catch(() => {}))
+  const { result } = await second.cell(async () => undiciRequest(url, { dispatcher: new Agent() }).catch(() => {}))
   expect(result.misses.map(({ message }) => message)).toEqual([
     expect.stringContaining('its cell replays its recording'),
   ])
