@@ -86,8 +86,11 @@ const infraError = (reason: StatusReason, failure: Failure): ThrowVerdict => ({
   red: false,
 })
 
+/** From this share of the deadline on, waits explain a missed one: every call waits a millisecond for its permit. */
+const WAITING_SHARE = 0.1
+
 function missedDeadline(deadlineMs: number, waitedMs: number): ThrowVerdict {
-  if (waitedMs > 0) {
+  if (waitedMs >= deadlineMs * WAITING_SHARE) {
     const message = `the deadline of ${deadlineMs} ms passed, ${Math.round(waitedMs)} ms of it waiting for the provider's limits`
     return infraError('deadline-while-waiting', { class: 'timeout', mode: 'deadline-while-waiting', message })
   }
@@ -114,6 +117,9 @@ function providerFaultOf({ thrown, calls }: ThrowFacts): { meaning: ErrorMeaning
       if (meaning !== null && chain.some((error) => tellsOfError(error, status, message))) {
         return { meaning, mode: kind }
       }
+    } else if (!reading.complete && reading.usageMissing === 'unreadable' && chain.some(tellsOfParsing)) {
+      // Status 200 and no answer in it: an empty body, the page of a proxy.
+      return { meaning: FAULT, mode: 'unreadable' }
     }
   }
   return null
@@ -127,6 +133,10 @@ function tellsOfError(error: object, status: number | null, providerMessage: str
   const { status: own, statusCode, code, response } = error as Readonly<Record<string, unknown>>
   const nested = typeof response === 'object' && response !== null && 'status' in response ? response.status : undefined
   return [own, statusCode, code, nested].includes(status) || new RegExp(`(?<!\\d)${status}(?!\\d)`).test(text)
+}
+
+function tellsOfParsing(error: object): boolean {
+  return error instanceof SyntaxError || /\bJSON\b|unexpected (end|token)/i.test(textOf(error))
 }
 
 /** Words of fetch, undici and the SDKs for a connection that failed or broke. */

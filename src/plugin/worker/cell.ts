@@ -140,7 +140,9 @@ class Execution {
     this.#red ??= scoring.bug
     const closed = traffic === null ? null : await traffic.close(CLOSE_GRACE_MS)
     const calls = callsOf(closed)
-    const outcome = attempt.kind === 'returned' ? attempt.outcome : this.#classify(attempt.thrown, calls, closed)
+    const outcome =
+      missingKey(closed) ??
+      (attempt.kind === 'returned' ? attempt.outcome : this.#classify(attempt.thrown, calls, closed))
     const facts: Facts = { outcome, scoring, calls, closed, kept: attempt.kind === 'returned' ? attempt.kept : null }
     let record = this.#record(facts, traffic, [])
     if (traffic !== null && isClean(record, this.#red)) {
@@ -306,6 +308,18 @@ class Execution {
     error.name = name
     error.stack = `${name}: ${message}\n${this.#registered.site}`
     return error
+  }
+}
+
+/** A call that was refused for want of a key measured nothing, whatever `run` made of the refusal. */
+function missingKey(closed: CellTrafficResult | null): SubjectOutcome | null {
+  if (closed === null || closed.missingKeys.length === 0) return null
+  const message = `not sent: ${closed.missingKeys.join(' or ')} is not set, and a placeholder buys nothing. Set it, or replay`
+  return {
+    kind: 'failed',
+    status: 'infra_error',
+    reason: 'lane-failed',
+    failure: { class: 'missing_credentials', mode: 'missing_key', message },
   }
 }
 

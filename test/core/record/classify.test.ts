@@ -76,11 +76,29 @@ describe('time is up', () => {
       red: false,
     })
   })
-  test('after waiting for limits', () => {
+  test('after a wait that explains nothing: every call waits a moment for its permit', () => {
     expect(classify(new Error('aborted'), { endedBy: 'deadline', waitedMs: 12.3 })).toMatchObject({
+      outcome: { status: 'task_fail', failure: { class: 'timeout' } },
+      red: false,
+    })
+  })
+  test('after waiting for limits', () => {
+    expect(classify(new Error('aborted'), { endedBy: 'deadline', waitedMs: 123 })).toMatchObject({
       outcome: { status: 'infra_error', reason: 'deadline-while-waiting' },
       red: false,
     })
+  })
+  test('an answer with nothing readable in it is a fault of the provider', () => {
+    const empty: Calls[number] = {
+      outcome: answer,
+      source: 'live',
+      reading: { ...reading, complete: false, usage: null, usageMissing: 'unreadable' },
+    }
+    expect(classify(new SyntaxError('Unexpected end of JSON input'), { calls: [empty] })).toMatchObject({
+      outcome: { status: 'infra_error', reason: 'provider-fault' },
+      red: false,
+    })
+    expect(classify(new TypeError('x is not a function'), { calls: [empty] }).red).toBe(true)
   })
   test('by shutdown', () => {
     expect(classify(new Error('aborted'), { endedBy: 'shutdown' })).toMatchObject({
