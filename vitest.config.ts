@@ -6,6 +6,7 @@ export default defineConfig({
     exclude: ['**/node_modules/**', 'test/.scratch/**', 'test/fixtures/**'],
     // Fixture projects import the built package.
     globalSetup: ['test/harness/build.ts'],
+    setupFiles: ['test/harness/fast-check.ts'],
     // Whole Vitest runs on fixture projects are among the tests, on machines that are busy with others.
     testTimeout: 120_000,
   },

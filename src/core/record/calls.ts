@@ -68,7 +68,9 @@ function soundUsage(usage: TokenUsage): TokenUsage {
   }
 }
 
-const countOf = (count: number | null) => (count !== null && Number.isSafeInteger(count) && count >= 0 ? count : null)
+const countOf = (
+  count: number | null, // Adding 0 turns −0, which JSON cannot say, into 0.
+) => (count !== null && Number.isSafeInteger(count) && count >= 0 ? count + 0 : null)
 
 /**
  * The bill of a cell. A part with a call of unknown charge is null, and so is the whole. `blind` says that calls may

@@ -53,6 +53,14 @@ describe('a record', () => {
     expect(record).not.toHaveProperty('reason')
   })
 
+  test('a count of −0 is 0: JSON has no other', () => {
+    const [call] = facts().calls
+    if (call?.reading?.usage == null) throw new Error('the sample call reports usage')
+    const usage = { ...call.reading.usage, input: -0, cacheRead: 0, cacheWrite: 0 }
+    const record = buildRecord(facts({ calls: [{ ...call, reading: { ...call.reading, usage } }] }))
+    expect(Object.is(record.tokens.input, 0)).toBe(true)
+  })
+
   test('satisfies the schema whatever the calls say', () => {
     const outcomes = [facts().outcome, failed, fault]
     const issues: IntegrityIssue[][] = [[], [broken]]
