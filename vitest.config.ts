@@ -8,6 +8,6 @@ export default defineConfig({
     globalSetup: ['test/harness/build.ts'],
     setupFiles: ['test/harness/fast-check.ts'],
     // Whole Vitest runs on fixture projects are among the tests, on machines that are busy with others.
-    testTimeout: 120_000,
+    testTimeout: 300_000,
   },
 })
