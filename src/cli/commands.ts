@@ -1,0 +1,5 @@
+import type { Command } from './command.ts'
+import { report } from './report.ts'
+
+/** In the order of the help. */
+export const COMMANDS: readonly Command[] = [report]
