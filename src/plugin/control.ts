@@ -72,6 +72,8 @@ export interface Settlement {
   /** Null for a cell that made no provider call. */
   readonly provenance: RunRecord['provenance'] | null
   readonly usd: number | null
+  /** The run records, and this cell was not: it did not settle cleanly. */
+  readonly unrecorded: boolean
 }
 
 export function settlementOf(record: RunRecord): Settlement {
@@ -82,6 +84,7 @@ export function settlementOf(record: RunRecord): Settlement {
     status,
     provenance: calls.subject + calls.judge === 0 ? null : provenance,
     usd: cost.usd,
+    unrecorded: false,
   }
 }
 

@@ -7,8 +7,10 @@ export function checkCapture(evidence: CellEvidence, find: Find): void {
   checkPresence(evidence, find)
   if (evidence.subject === 'output') {
     const halves = calls.filter((call) => brokeOff(call) && !wasRepeated(call, calls))
-    const streams = halves.filter(({ reading }) => reading?.streamed === true)
-    const others = [...open.map(named), ...halves.filter((call) => !streams.includes(call)).map(namedCall)]
+    const strange = halves.filter(isUnreadable)
+    const streams = halves.filter((call) => call.reading?.streamed === true && !strange.includes(call))
+    const whole = new Set([...strange, ...streams])
+    const others = [...open.map(named), ...halves.filter((call) => !whole.has(call)).map(namedCall)]
     if (others.length > 0) {
       find(
         'exchange_incomplete',
@@ -21,9 +23,17 @@ export function checkCapture(evidence: CellEvidence, find: Find): void {
         `a stream ended without its last event and run took it for an answer (${firstOf(streams.map(namedCall))}): treat a stream without its final event as an error, and run the cell again`,
       )
     }
+    if (strange.length > 0) {
+      find(
+        'answer_unreadable',
+        `${counted(strange.length, 'request')} got ${strange.length === 1 ? 'an answer' : 'answers'} that no provider gives and run took ${strange.length === 1 ? 'it' : 'them'} for one (${firstOf(strange.map(describeAnswer))}): is a proxy, a login page or another service in between?`,
+      )
+    }
   }
   for (const miss of misses) find('replay_miss', miss)
-  if (late.length > 0) {
+  // What a subject still does when it was cut off, or when a sibling of its calls has thrown, was refused, and is no
+  // second failure.
+  if (late.length > 0 && evidence.subject === 'output') {
     find(
       'late_call',
       `${counted(late.length, 'request')} came after the cell had ended and ${late.length === 1 ? 'was' : 'were'} refused (${firstOf(late.map(named))}): await every call, and hand ctx.signal to it`,
@@ -61,6 +71,18 @@ function brokeOff({ outcome, reading, source }: CheckedCall): boolean {
   if (outcome.kind === 'fault' || source === 'mocked' || outcome.end.kind === 'client-abort') return false
   if (reading !== null) return !reading.complete && reading.error === null
   return outcome.end.kind === 'broken'
+}
+
+/** It came to its end, and nothing of the provider's API is in it: a page of a proxy, an empty body. */
+function isUnreadable({ outcome, reading }: CheckedCall): boolean {
+  return outcome.kind === 'response' && outcome.end.kind === 'complete' && reading?.usageMissing === 'unreadable'
+}
+
+function describeAnswer({ request, outcome }: CheckedCall): string {
+  const name = named(request)
+  if (outcome.kind === 'fault') return name
+  const type = outcome.headers.find(([header]) => header === 'content-type')?.[1].split(';')[0] ?? 'no content type'
+  return `${name}: status ${outcome.status}, ${outcome.body === null ? 'no body' : type}`
 }
 
 function wasRepeated(call: CheckedCall, calls: readonly CheckedCall[]): boolean {

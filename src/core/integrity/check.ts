@@ -3,6 +3,7 @@ import type { CallRole, Exchange, WireReading } from '../traffic/exchange.ts'
 import { checkAccounting } from './accounting.ts'
 import { checkCapture } from './capture.ts'
 import { CELL_CHECKS, type CheckCode, type IntegrityIssue, type IntegrityOptions } from './codes.ts'
+import { checkFaults } from './faults.ts'
 import { checkLeaks } from './leaks.ts'
 import { checkModels } from './models.ts'
 
@@ -26,6 +27,8 @@ export interface CellEvidence {
   readonly capture: 'on' | 'off'
   /** How `run` ended. A subject that failed is not blamed for calls it did not make or did not read to the end. */
   readonly subject: 'output' | 'failed'
+  /** Roles whose failure the record tells anyway (`infra_error`, a scorer's error): they swallowed nothing. */
+  readonly failing: readonly CallRole[]
   /** In the order of their start. */
   readonly calls: readonly CheckedCall[]
   /** Begun, and unfinished when the cell settled. */
@@ -60,6 +63,7 @@ export function checkCell(evidence: CellEvidence, overrides: IntegrityOptions = 
     if (severity !== 'off') found.push({ code, severity, message })
   }
   checkCapture(evidence, find)
+  checkFaults(evidence, find)
   checkLeaks(evidence, find)
   checkAccounting(evidence, find)
   checkModels(evidence, find)

@@ -98,6 +98,11 @@ function missedDeadline(deadlineMs: number, waitedMs: number): ThrowVerdict {
   return taskFail({ class: 'timeout', mode: 'deadline', message }, false)
 }
 
+/** True for an error that says nothing about the subject: its provider was down, full, or refused its key or model. */
+export function isProviderFault(kind: ProviderErrorKind): boolean {
+  return MEANINGS[kind]?.status === 'infra_error'
+}
+
 /** The latest failed provider call that the thrown error comes from. A fault that `run` survived explains nothing. */
 function providerFaultOf({ thrown, calls }: ThrowFacts): { meaning: ErrorMeaning; mode: string } | null {
   const chain = errorChain(thrown)

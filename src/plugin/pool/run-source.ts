@@ -152,6 +152,9 @@ function* unstarted(run: Run, project: string, { modules }: FinishInput): Genera
 
 function* campaignNotes(run: Run): Generator<string> {
   for (const state of run.campaigns.values()) {
+    const left = [...state.settled.values()].filter(({ unrecorded }) => unrecorded).length
+    if (left > 0)
+      yield `campaign ${state.plan.campaignId}: ${left === 1 ? '1 cell' : `${left} cells`} of ${state.cells.size} went live and ${left === 1 ? 'was' : 'were'} not recorded, for want of a clean end (a provider fault, a deadline, an error); recordings made before stay as they are. Run the same command again`
     if (state.skipped) yield `campaign ${state.plan.campaignId}: skipped (.skip or another campaign's .only)`
     else if (state.partial !== null) yield `campaign ${state.plan.campaignId}: ${state.partial}`
     else if (state.interrupted > 0)

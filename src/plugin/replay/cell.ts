@@ -44,6 +44,7 @@ export interface CellParts {
 export class Cell implements CellTraffic {
   readonly cellId: string
   readonly mode: 'replayed' | 'live'
+  readonly records: boolean
   readonly fetch: typeof globalThis.fetch
   readonly options: CellTrafficOptions
   readonly tape: Tape | null
@@ -65,6 +66,7 @@ export class Cell implements CellTraffic {
   #waitingSince = 0
   #waitedMs = 0
   #closed = false
+  #cutOff = false
   readonly #late: LooseRequest[] = []
 
   constructor(parts: CellParts) {
@@ -72,6 +74,7 @@ export class Cell implements CellTraffic {
     this.options = parts.options
     this.cellId = parts.options.cellId
     this.mode = parts.mode
+    this.records = parts.records
     this.tape =
       parts.recording === null
         ? null
@@ -147,7 +150,7 @@ export class Cell implements CellTraffic {
 
   refuseLate(request: LooseRequest): void {
     this.#late.push(request)
-    if (this.#closed) this.#parts.port.late(this.options.coordinates, request)
+    if (this.#closed && !this.#cutOff) this.#parts.port.late(this.options.coordinates, request)
   }
 
   missingKey(name: string): void {
@@ -203,8 +206,9 @@ export class Cell implements CellTraffic {
     return this.#late
   }
 
-  async close(graceMs: number): Promise<CellTrafficResult> {
+  async close(graceMs: number, cutOff = false): Promise<CellTrafficResult> {
     this.#closed = true
+    this.#cutOff = cutOff
     const { clock, recording } = this.#parts
     const bodies = () => Promise.all(this.#open.values())
     let open: LooseRequest[] = []
@@ -226,8 +230,8 @@ export class Cell implements CellTraffic {
   }
 
   async save(): Promise<readonly string[]> {
-    const { records, options, redactor, clock } = this.#parts
-    if (!records) return []
+    const { options, redactor, clock } = this.#parts
+    if (!this.records) return []
     const place = recordingPlace(options.evalFile, options.coordinates)
     const exchanges = this.#kept()
     if (exchanges.length === 0) {

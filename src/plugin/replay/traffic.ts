@@ -59,12 +59,18 @@ export interface CellTraffic {
   readonly cellId: string
   /** Whether this cell is served from its recording or goes to the network: wholly, never a mixture. */
   readonly mode: 'replayed' | 'live'
+  /** Whether a clean settlement is written down. */
+  readonly records: boolean
   /** The subject's or scorer's fetch: the same recorder without interception. */
   readonly fetch: typeof globalThis.fetch
   /** Called when a wait for a permit begins and ends: the deadline stands still in between. */
   onWait(listener: (waiting: boolean) => void): void
-  /** Refuses every further call and waits, at most `graceMs`, until the bodies in flight have ended. */
-  close(graceMs: number): Promise<CellTrafficResult>
+  /**
+   * Refuses every further call and waits, at most `graceMs`, until the bodies in flight have ended.
+   *
+   * @param cutOff the subject did not come to its end: what it still calls is refused without a word
+   */
+  close(graceMs: number, cutOff?: boolean): Promise<CellTrafficResult>
   /**
    * Writes the recording (temp file, secret scan, rename) when this run records and the cell was live.
    * Call it only for a cell that settled cleanly. Resolves with the rules that found a leftover secret: then nothing

@@ -4,6 +4,7 @@ import { cellName } from '../../core/campaign/cells.ts'
 import type { Payload } from '../../core/campaign/listing.ts'
 import type { PlannedCell } from '../../core/campaign/plan.ts'
 import { type CheckedCall, checkCell } from '../../core/integrity/check.ts'
+import { leftOverFaults } from '../../core/integrity/faults.ts'
 import { buildRecord, type SubjectOutcome } from '../../core/record/build.ts'
 import { classifyThrow } from '../../core/record/classify.ts'
 import { priceExchange } from '../../core/record/cost.ts'
@@ -138,19 +139,28 @@ class Execution {
     const scoring =
       attempt.kind === 'returned' ? await this.#scoreKept(traffic, attempt.output, attempt.kept) : NO_SCORING
     this.#red ??= scoring.bug
-    const closed = traffic === null ? null : await traffic.close(CLOSE_GRACE_MS)
+    const closed = traffic === null ? null : await traffic.close(CLOSE_GRACE_MS, attempt.kind === 'threw')
     const calls = callsOf(closed)
     const outcome =
       missingKey(closed) ??
       (attempt.kind === 'returned' ? attempt.outcome : this.#classify(attempt.thrown, calls, closed))
     const facts: Facts = { outcome, scoring, calls, closed, kept: attempt.kind === 'returned' ? attempt.kept : null }
     let record = this.#record(facts, traffic, [])
-    if (traffic !== null && isClean(record, this.#red)) {
+    let unrecorded = traffic?.records === true
+    if (traffic !== null && this.#isClean(record, calls)) {
       const secrets = await traffic.save()
       if (secrets.length > 0) record = this.#record(facts, traffic, secrets)
+      else unrecorded = false
     }
-    await this.#bridge.control?.settled(settlementOf(record))
+    await this.#bridge.control?.settled({ ...settlementOf(record), unrecorded })
     return record
+  }
+
+  /** Only such a cell updates its recording: a fault that was recorded would be replayed for ever. */
+  #isClean(record: RunRecord, calls: readonly CheckedCall[]): boolean {
+    if (this.#red !== null || record.failure?.class === 'timeout') return false
+    if (record.status !== 'scored' && record.status !== 'task_fail') return false
+    return this.#registered.campaign.integrity.provider_fault_swallowed === 'off' || leftOverFaults(calls).length === 0
   }
 
   async #openTraffic(): Promise<CellTraffic | null> {
@@ -272,6 +282,7 @@ class Execution {
       {
         capture: traffic === null ? 'off' : 'on',
         subject: outcome.kind === 'output' ? 'output' : 'failed',
+        failing: failingRoles(outcome, scoring),
         calls,
         open: closed?.open ?? [],
         late: traffic?.late() ?? [],
@@ -323,11 +334,12 @@ function missingKey(closed: CellTrafficResult | null): SubjectOutcome | null {
   }
 }
 
-/** Only such a cell updates its recording. */
-function isClean(record: RunRecord, red: unknown): boolean {
-  return (
-    red === null && (record.status === 'scored' || record.status === 'task_fail') && record.failure?.class !== 'timeout'
-  )
+/** Whose failed calls the record tells of: that of the subject, or those of scorers that gave no score. */
+function failingRoles(outcome: SubjectOutcome, { scores }: Scoring): CallRole[] {
+  const roles: CallRole[] = []
+  if (outcome.kind === 'failed' && outcome.status === 'infra_error') roles.push('subject')
+  if (Object.values(scores).some(({ error }) => error !== undefined)) roles.push('judge')
+  return roles
 }
 
 function callsOf(closed: CellTrafficResult | null): CheckedCall[] {

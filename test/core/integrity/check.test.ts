@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type CellEvidence, type CheckedCall, checkCell } from '../../../src/core/integrity/check.ts'
 import { CELL_CHECKS, type CheckCode, type IntegrityOptions } from '../../../src/core/integrity/codes.ts'
-import type { ExchangeResponse, WireReading } from '../../../src/core/traffic/exchange.ts'
+import type { ExchangeResponse, ProviderErrorKind, WireReading } from '../../../src/core/traffic/exchange.ts'
 
 const reading: WireReading = {
   api: 'openai-chat',
@@ -56,12 +56,33 @@ const incomplete = { complete: false, usage: null, usageMissing: 'incomplete' } 
 const unread = { cost: { microUsd: null, provenance: 'uncaptured' } } as const
 const ended = (kind: 'complete' | 'client-abort'): ExchangeResponse => ({ ...answer, end: { kind } })
 const brokenEnd: ExchangeResponse = { ...answer, end: { kind: 'broken', code: 'ECONNRESET', message: 'x' } }
+const page: ExchangeResponse = {
+  ...answer,
+  headers: [['content-type', 'text/html; charset=utf-8']],
+  body: { text: '<html>' },
+}
+const unreadable = { complete: false, usage: null, usageMissing: 'unreadable' } as const
+const fault = (kind: ProviderErrorKind) =>
+  [
+    { cost: null, outcome: { ...answer, status: 503 } },
+    { usage: null, usageMissing: 'error-response', error: { kind, message: 'down' } },
+  ] as const
+const lost = [
+  { ...unread, outcome: { kind: 'fault', phase: 'headers', code: 'ECONNRESET', message: 'x' } },
+  { ...incomplete, error: { kind: 'other', message: 'ECONNRESET' } },
+] as const
+const gaveUp = {
+  ...unread,
+  outcome: { kind: 'fault', phase: 'aborted', code: 'ABORT_ERR', message: 'x' },
+  reading: { ...reading, ...incomplete },
+} as const
 const request = { role: 'subject', method: 'POST', url: `${CHAT}?key=secret` } as const
 
 function evidence(changes: Partial<CellEvidence> = {}): CellEvidence {
   return {
     capture: 'on',
     subject: 'output',
+    failing: [],
     calls: [call()],
     open: [],
     late: [],
@@ -126,6 +147,47 @@ const cases: [string, Partial<CellEvidence>, CheckCode[]][] = [
     ['accounting_incomplete'],
   ],
 
+  [
+    'the page of a proxy taken for an answer',
+    { calls: [call({ ...unread, outcome: page }, unreadable)] },
+    ['answer_unreadable', 'usage_missing'],
+  ],
+  [
+    'the page of a proxy taken for a stream',
+    { calls: [call({ ...unread, outcome: page }, { ...unreadable, streamed: true })] },
+    ['answer_unreadable', 'usage_missing'],
+  ],
+  [
+    'the page of a proxy, asked again',
+    { calls: [call({ ...unread, outcome: page }, unreadable), call({ ordinal: 1 })] },
+    ['usage_missing'],
+  ],
+
+  ['a fault that run went on without', { calls: [call(...fault('server'))] }, ['provider_fault_swallowed']],
+  [
+    'another model instead of the throttled one',
+    { calls: [call(...fault('rate_limit')), call({ key: 'other' })] },
+    ['provider_fault_swallowed'],
+  ],
+  ['a lost connection', { calls: [call(...lost)] }, ['provider_fault_swallowed', 'accounting_incomplete']],
+  ['a fault survived by a retry', { calls: [call(...fault('rate_limit')), call({ ordinal: 1 })] }, []],
+  [
+    'a retry that failed as well',
+    { calls: [call(...fault('server')), call({ ...fault('server')[0], ordinal: 1 }, fault('server')[1])] },
+    ['provider_fault_swallowed'],
+  ],
+  [
+    "a judge's fault that a scorer scored",
+    { calls: [call(), call({ ...fault('overloaded')[0], role: 'judge', key: 'j' }, fault('overloaded')[1])] },
+    ['provider_fault_swallowed', 'judge_same_model'],
+  ],
+  ['a fault that the record tells', { failing: ['subject'], subject: 'failed', calls: [call(...fault('server'))] }, []],
+  ['ctx.fail after a fault', { subject: 'failed', calls: [call(...fault('server'))] }, ['provider_fault_swallowed']],
+  ['a prompt that was refused', { calls: [call(...fault('content_filter'))] }, []],
+  ['a request that was wrong', { calls: [call(...fault('bad_request'))] }, []],
+  ['a call that its caller gave up', { calls: [call(), call({ ...gaveUp, key: 'hedge' })] }, ['accounting_incomplete']],
+
+  ['a late call of a subject that was cut off', { late: [request], subject: 'failed' }, []],
   ['a replay miss', { misses: ['no recording matches POST …'] }, ['replay_miss']],
   ['a replay miss that made the subject fail', { subject: 'failed', misses: ['no recording …'] }, ['replay_miss']],
   ['a secret', { secrets: ['openai-key'] }, ['secret_in_capture']],
@@ -180,7 +242,7 @@ const cases: [string, Partial<CellEvidence>, CheckCode[]][] = [
   [
     'only refused requests',
     { calls: [call({}, { usage: null, usageMissing: 'error-response', error: { kind: 'server', message: '' } })] },
-    [],
+    ['provider_fault_swallowed'],
   ],
 
   ['no usage', { calls: [call(unread, { usage: null, usageMissing: 'not-reported' })] }, ['usage_missing']],
