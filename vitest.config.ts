@@ -9,5 +9,6 @@ export default defineConfig({
     setupFiles: ['test/harness/fast-check.ts'],
     // Whole Vitest runs on fixture projects are among the tests, on machines that are busy with others.
     testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 })

@@ -1,5 +1,6 @@
 import type { Command } from './command.ts'
+import { gate } from './gate.ts'
 import { report } from './report.ts'
 
 /** In the order of the help. */
-export const COMMANDS: readonly Command[] = [report]
+export const COMMANDS: readonly Command[] = [report, gate]

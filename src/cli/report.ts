@@ -1,31 +1,81 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { CampaignReportSchema } from '../core/report/schema.ts'
+import { mkdir } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import type { CampaignReport } from '../core/report/report.ts'
+import { writeAtomic } from '../plugin/pool/atomic-file.ts'
+import { segmentOf } from '../plugin/replay/path.ts'
+import { harmless } from '../reporter/inline.ts'
+import { renderMarkdown } from '../reporter/markdown.ts'
+import { unicodeTerminal, wantsColor } from '../reporter/terminal/abilities.ts'
 import { renderTerminal } from '../reporter/terminal.ts'
-import { CliError, type Command } from './command.ts'
+import { chosen } from './campaigns.ts'
+import type { CliContext, Command } from './command.ts'
+import { note } from './note.ts'
 import { projectRoot, realPath, shown } from './project.ts'
+import { type OpenRun, openRun, runNotes } from './rebuild.ts'
 import { findRun } from './run-folder.ts'
 
 export const report: Command = {
   name: 'report',
-  summary: 'print the reports of a run',
+  summary: "rebuild a run's reports from its journal, and print them",
   positionals: ['[run]'],
-  details: ['[run] is the id of a run, its folder, or nothing for the newest.'],
-  options: { verbose: { type: 'boolean', description: 'every line of a report; default at most 40' } },
+  details: [
+    'Writes records.jsonl and reports/<campaign>.json and .md into the folder of the run, from nothing but its journal:',
+    'the bytes that the run wrote itself. Of a run that was killed, the cells that never settled are not_run.',
+    '[run] is the id of a run, its folder, or nothing for the newest.',
+  ],
+  options: {
+    campaign: { type: 'string', value: '<id>', description: 'print the report of this campaign alone' },
+    verbose: { type: 'boolean', description: 'every line of a report; default at most 40' },
+  },
   async run(context, args) {
     const root = await projectRoot(context, args)
-    const { dir } = await findRun(context, root, args.positionals[0])
-    const folder = await realPath(dir, 'reports')
-    const names = folder === null ? [] : (await readdir(folder)).filter((name) => name.endsWith('.json')).sort()
-    if (names.length === 0) throw new CliError(`${shown(context, dir)} holds no report`)
-    for (const name of names) {
-      const path = await realPath(dir, join('reports', name))
-      if (path === null) continue
-      const read = CampaignReportSchema.safeParse(JSON.parse(await readFile(path, 'utf8')))
-      if (!read.success) throw new CliError(`${shown(context, path)} is no report of this version`)
-      const text = renderTerminal(read.data, { width: 80, color: false, unicode: true, verbose: args.flag('verbose') })
-      context.stdout.write(`${text}\n`)
+    const run = openRun(context, await findRun(context, root, args.positionals[0]))
+    try {
+      const printed = chosen(run, args.text('campaign'))
+      await writeAtomic(await target(run, 'records.jsonl'), recordLines(run))
+      for (const campaign of run.recorded.campaigns) {
+        if (campaign.skipped || campaign.partial !== null) continue
+        const built = run.report(campaign)
+        const path = await writeReport(run, built)
+        if (printed.includes(campaign)) print(context, run, built, path, args.flag('verbose'))
+      }
+      for (const text of runNotes(run)) note(context, text)
+      return 0
+    } finally {
+      run.close()
     }
-    return 0
   },
+}
+
+function* recordLines(run: OpenRun): Generator<string> {
+  for (const campaign of run.recorded.campaigns) for (const text of run.texts(campaign)) yield `${text}\n`
+}
+
+async function writeReport(run: OpenRun, built: CampaignReport): Promise<string> {
+  const name = segmentOf(built.campaignId)
+  await mkdir(await target(run, 'reports'), { recursive: true, mode: 0o700 })
+  await writeAtomic(await target(run, join('reports', `${name}.json`)), `${JSON.stringify(built, null, 2)}\n`)
+  const path = await target(run, join('reports', `${name}.md`))
+  await writeAtomic(path, renderMarkdown(built))
+  return path
+}
+
+/** A path in the run's folder that may not be there yet, and is reached through no link. */
+async function target({ dir }: OpenRun, file: string): Promise<string> {
+  return (await realPath(dir, file)) ?? join(dir, file)
+}
+
+function print(context: CliContext, run: OpenRun, built: CampaignReport, path: string, verbose: boolean): void {
+  const { stdout, env } = context
+  const { project } = run.recorded.run
+  const text = renderTerminal(built, {
+    width: Math.min(stdout.isTTY === true ? stdout.columns || 80 : 80, 80),
+    color: wantsColor(stdout, env),
+    unicode: unicodeTerminal(process.platform, env),
+    verbose,
+    project: project === '' ? 'evals' : project,
+    root: relative(context.cwd, run.root),
+    reportPath: shown(context, path),
+  })
+  stdout.write(`${text.split('\n').map(harmless).join('\n')}\n\n`)
 }

@@ -26,12 +26,18 @@ export interface VitestResult {
 
 /** A copy of a fixture project, removed when the test is over. */
 export async function project(fixture: string): Promise<string> {
+  const root = await copyProject(fixture)
+  onTestFinished(() => rm(root, { recursive: true, force: true }))
+  return root
+}
+
+/** A copy of a fixture project for several tests; whoever makes it removes it. */
+export async function copyProject(fixture: string): Promise<string> {
   await mkdir(SCRATCH, { recursive: true })
   const root = await mkdtemp(join(SCRATCH, `${fixture}-`))
   // Without the runs that somebody started in the fixture itself.
   const filter = (source: string): boolean => basename(source) !== '.evals'
   await cp(join(FIXTURES, fixture), root, { recursive: true, filter })
-  onTestFinished(() => rm(root, { recursive: true, force: true }))
   return root
 }
 

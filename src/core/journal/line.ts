@@ -44,6 +44,16 @@ export function decodeLine(line: Buffer): { readonly seq: number; readonly entry
   throw new LineError(`its entry is not valid at ${issue?.path.join('.') || 'the top'}: ${issue?.message}`)
 }
 
+const RECORD = '"entry":{"kind":"settled","record":'
+
+/** The record of a `settled` line that was decoded, as the very text that was written; null for any other line. */
+export function recordTextOf(line: Buffer): string | null {
+  const at = line.indexOf(RECORD)
+  // Only at its place: the same characters may stand inside some other entry's text.
+  if (at === -1 || at > HEAD.length + 20) return null
+  return line.toString('utf8', at + RECORD.length, line.length - TAIL_LENGTH - 1)
+}
+
 function parse(text: string): { readonly schema?: unknown; readonly seq?: unknown; readonly entry?: unknown } {
   try {
     return JSON.parse(text) ?? {}

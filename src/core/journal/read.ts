@@ -30,6 +30,54 @@ export class JournalDamagedError extends Error {
 
 const NEWLINE = 0x0a
 
+/** One line where it stands in the file. */
+export interface JournalLine {
+  readonly entry: JournalEntry
+  /** The line without its newline; valid until the next one is asked for. */
+  readonly line: Buffer
+  /** Of its first byte, from the start of the file. */
+  readonly offset: number
+}
+
+/** How a journal ends. */
+export type JournalEnd = Pick<ReadJournal, 'intactBytes' | 'repaired'>
+
+/**
+ * Reads a journal piece by piece: as many bytes are held as a piece and one line have.
+ *
+ * @param file its path, for messages
+ * @throws JournalDamagedError when a line that has its end fails its checksum, its number or its schema
+ */
+export function* journalLines(pieces: Iterable<Uint8Array>, file: string): Generator<JournalLine, JournalEnd> {
+  let rest: Buffer = Buffer.alloc(0)
+  let offset = 0
+  let count = 0
+  let records = 0
+  for (const piece of pieces) {
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
+    let buffer = rest.length === 0 ? bytes : Buffer.concat([rest, bytes])
+    for (let end = buffer.indexOf(NEWLINE, rest.length); end !== -1; end = buffer.indexOf(NEWLINE)) {
+      const line = buffer.subarray(0, end)
+      let decoded: ReturnType<typeof decodeLine>
+      try {
+        decoded = decodeLine(line)
+        if (decoded.seq !== count) throw new LineError(`it has number ${decoded.seq} where ${count} is due`)
+      } catch (error) {
+        if (!(error instanceof LineError)) throw error
+        throw new JournalDamagedError(file, count + 1, error.message, { entries: count, records, bytes: offset })
+      }
+      if (decoded.entry.kind === 'settled') records++
+      count++
+      yield { entry: decoded.entry, line, offset }
+      offset += end + 1
+      buffer = buffer.subarray(end + 1)
+    }
+    // A copy: the caller may read the next piece into the same memory.
+    rest = Buffer.from(buffer)
+  }
+  return { intactBytes: offset, repaired: rest.length > 0 ? { bytesDropped: rest.length } : null }
+}
+
 /**
  * Reads a whole journal.
  *
@@ -37,23 +85,10 @@ const NEWLINE = 0x0a
  * @throws JournalDamagedError when a line that has its end fails its checksum, its number or its schema
  */
 export function readJournal(bytes: Uint8Array, file: string): ReadJournal {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const entries: JournalEntry[] = []
-  let records = 0
-  let start = 0
-  for (let end = buffer.indexOf(NEWLINE); end !== -1; end = buffer.indexOf(NEWLINE, start)) {
-    try {
-      const { seq, entry } = decodeLine(buffer.subarray(start, end))
-      if (seq !== entries.length) throw new LineError(`it has number ${seq} where ${entries.length} is due`)
-      entries.push(entry)
-      if (entry.kind === 'settled') records++
-    } catch (error) {
-      if (!(error instanceof LineError)) throw error
-      const intact = { entries: entries.length, records, bytes: start }
-      throw new JournalDamagedError(file, entries.length + 1, error.message, intact)
-    }
-    start = end + 1
+  const lines = journalLines([bytes], file)
+  for (let next = lines.next(); ; next = lines.next()) {
+    if (next.done) return { entries, ...next.value }
+    entries.push(next.value.entry)
   }
-  const bytesDropped = buffer.length - start
-  return { entries, intactBytes: start, repaired: bytesDropped > 0 ? { bytesDropped } : null }
 }

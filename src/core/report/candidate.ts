@@ -5,7 +5,7 @@ import { compare } from './comparison.ts'
 import { type Contrast, type ContrastP, contrastOf, testContrasts } from './contrast.ts'
 import { decideThreshold, FEWEST_UNITS, type Rule } from './decision.ts'
 import { noEstimate } from './estimate.ts'
-import { type ExitCode, exitCodeOf } from './exit.ts'
+import { type ExitCode, exitCodeOf, GRAVITY } from './exit.ts'
 import { mustPassOf } from './must-pass.ts'
 import { reasonOf } from './reasons.ts'
 import type { CandidateReport, Outcome } from './report.ts'
@@ -23,9 +23,6 @@ export interface Judged {
   /** Sign-flip and t of a large campaign do not say the same. */
   readonly testsDisagree: boolean
 }
-
-/** Gravest first: an invalid campaign says nothing about anybody, a shown loss more than an open question. */
-export const GRAVITY: readonly ExitCode[] = [2, 1, 3, 0]
 
 /**
  * Judges every candidate. The family is all candidates on the primary score: p values by step-down max-T with the same

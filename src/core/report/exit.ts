@@ -1,5 +1,5 @@
 import type { PlannedGate } from '../campaign/plan.ts'
-import type { Outcome } from './report.ts'
+import type { Outcome, Reason } from './report.ts'
 
 export type ExitCode = 0 | 1 | 2 | 3
 
@@ -27,4 +27,21 @@ export function exitCodeOf(
   if (outcome === 'hold') return kind === 'release' ? 3 : 0
   const code = CODES[outcome]
   return code === 3 && !alwaysRed && onInconclusive === 'warn' ? 0 : code
+}
+
+/** Problems of a run that leave campaigns out of it: what it holds may be green, and it is not all. */
+const LEAVING_OUT: ReadonlySet<string> = new Set([
+  'definition',
+  'campaign_twice',
+  'file_not_loaded',
+  'manifest_mismatch',
+])
+
+/** Gravest first: an invalid campaign says nothing about anybody, a shown loss more than an open question. */
+export const GRAVITY: readonly ExitCode[] = [2, 1, 3, 0]
+
+/** What a whole run means for the process that asked: its gravest campaign, and 2 where something is not in it. */
+export function exitCodeOfRun(campaigns: readonly ExitCode[], problems: readonly Reason[]): ExitCode {
+  if (campaigns.length === 0 || problems.some(({ code }) => LEAVING_OUT.has(code))) return 2
+  return GRAVITY.find((code) => campaigns.includes(code)) ?? 0
 }

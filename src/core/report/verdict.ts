@@ -1,5 +1,6 @@
 import type { PlannedGate } from '../campaign/plan.ts'
-import { GRAVITY, type Judged } from './candidate.ts'
+import type { Judged } from './candidate.ts'
+import { GRAVITY } from './exit.ts'
 import { percent, plural } from './numbers.ts'
 import { type CampaignReport, OUTCOMES, type Outcome, type Reason, type VariantSummary } from './report.ts'
 

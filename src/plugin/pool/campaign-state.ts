@@ -3,6 +3,7 @@ import { fingerprintOf } from '../../core/campaign/fingerprint.ts'
 import type { Digest } from '../../core/campaign/identity.ts'
 import type { CampaignPlan, PlannedCell, Selection } from '../../core/campaign/plan.ts'
 import type { RunRecord } from '../../core/record/record.ts'
+import { partialText } from '../../core/report/interruption.ts'
 import type { Reason } from '../../core/report/report.ts'
 import type { Settlement } from '../control.ts'
 
@@ -67,6 +68,6 @@ export class CampaignState {
   /** Why no verdict can be given on what this run executes; null when one can. */
   get partial(): string | null {
     if (this.selected === null) return null
-    return `${this.selected.size} of ${this.cells.size} cells selected: no verdict on a part of a campaign`
+    return partialText(this.selected.size, this.cells.size)
   }
 }

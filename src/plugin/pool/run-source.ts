@@ -89,8 +89,19 @@ export class VitestRuns implements RunSource {
     let red = false
     for (const runs of this.#projects) {
       const opening = runs.opened
-      if (opening === null) continue
+      const missing = input.modules.filter(({ errors, project }) => errors.length > 0 && project === runs.project.name)
+      const texts = missing.map(
+        ({ file }) => `${file} did not load: its campaigns are not in this run, and the run is red`,
+      )
+      red ||= missing.length > 0
+      if (opening === null) {
+        notes.push(...texts)
+        continue
+      }
       const run = await opening
+      // In the journal too: whoever reads the run later must not take it for all of them.
+      if (run.failure === null) for (const text of texts) run.problem(null, 'file_not_loaded', text)
+      else notes.push(...texts)
       const interrupted = this.#shutdown.received !== null ? 'interrupted' : input.reason
       const reports = await run.finish(interrupted === 'interrupted')
       notes.push(...run.problems, ...campaignNotes(run))
@@ -109,11 +120,6 @@ export class VitestRuns implements RunSource {
         reportPath: (id, ext) => run.folder.report(id, ext),
       })
       runs.ended()
-    }
-    for (const module of input.modules) {
-      if (module.errors.length === 0 || !this.#projects.some((runs) => runs.project.name === module.project)) continue
-      red = true
-      notes.push(`${module.file} did not load: its campaigns are not in this run, and the run is red`)
     }
     if (input.modules.length === 0) notes.push(...this.#projects.map((runs) => noFiles(runs.project)))
     this.#open.length = 0

@@ -8,6 +8,7 @@ import { settledEntry } from '../../core/journal/entry.ts'
 import { neverRan } from '../../core/record/build.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { StatusReason } from '../../core/record/status.ts'
+import { interruptionOf } from '../../core/report/interruption.ts'
 import type { CampaignReport } from '../../core/report/report.ts'
 import {
   type FilePlan,
@@ -206,7 +207,8 @@ export class Run {
       const cells = [...state.missing()]
       if (cells.length === 0) continue
       const count = cells.length === 1 ? '1 cell' : `${cells.length} cells`
-      state.problems.push({ code: 'worker_lost', text: `${state.plan.file} lost its worker: ${why}; ${count} cut off` })
+      const text = `${state.plan.file} lost its worker: ${why}; ${count} cut off`
+      this.problem(state.plan.campaignId, 'worker_lost', text)
       this.admission.forget(cells.map((cell) => cell.cellId))
       for (const cell of cells) {
         state.leases.delete(cell.cellId)
@@ -273,8 +275,8 @@ export class Run {
     for (const state of this.#campaigns.values()) {
       const cut = state.interrupted
       if (cut > 0) {
-        const text = `the run was interrupted: ${cut} of ${state.cells.size} cells have no result`
-        state.problems.push({ code: 'interrupted', text })
+        const { code, text } = interruptionOf(cut, state.cells.size)
+        this.problem(state.plan.campaignId, code, text)
       }
       if (!state.skipped && state.partial === null) await this.#verdicts.give(state)
     }

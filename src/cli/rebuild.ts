@@ -1,0 +1,88 @@
+import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { journalLines } from '../core/journal/read.ts'
+import { type RecordedCampaign, type RecordedRun, type RecordPlace, recordedRun } from '../core/journal/recorded.ts'
+import type { RunRecord } from '../core/record/record.ts'
+import { buildReport } from '../core/report/build.ts'
+import type { CampaignReport } from '../core/report/report.ts'
+import { type CliContext, CliError } from './command.ts'
+import { shown } from './project.ts'
+import type { FoundRun } from './run-folder.ts'
+
+/** A run read back from its journal. */
+export interface OpenRun extends FoundRun {
+  readonly recorded: RecordedRun
+  /** The records of a campaign as text, in the order of the plan. */
+  texts(campaign: RecordedCampaign): Iterable<string>
+  records(campaign: RecordedCampaign): Iterable<RunRecord>
+  /** What the run's own verdict was computed from gives the same report again. */
+  report(campaign: RecordedCampaign): CampaignReport
+  close(): void
+}
+
+const PIECE = 1 << 20
+
+/**
+ * @throws CliError where the journal is damaged or is none
+ */
+export function openRun(context: CliContext, found: FoundRun): OpenRun {
+  const handle = openSync(found.journal, constants.O_RDONLY | constants.O_NOFOLLOW)
+  const read = ({ offset, length }: RecordPlace): Buffer => {
+    const line = Buffer.alloc(length)
+    readSync(handle, line, 0, length, offset)
+    return line
+  }
+  try {
+    const name = shown(context, found.journal)
+    const recorded = recordedRun(journalLines(piecesOf(handle), name), name)
+    return {
+      ...found,
+      recorded,
+      *texts(campaign) {
+        for (const { text } of campaign.records(read)) yield text
+      },
+      records: (campaign) => recordsOf(campaign, read),
+      report: (campaign) =>
+        buildReport({
+          plan: campaign.plan,
+          fingerprint: campaign.fingerprint,
+          records: recordsOf(campaign, read),
+          problems: campaign.problemsOf(read),
+        }),
+      close: () => closeSync(handle),
+    }
+  } catch (error) {
+    closeSync(handle)
+    throw new CliError(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+function* recordsOf(campaign: RecordedCampaign, read: (place: RecordPlace) => Buffer): Generator<RunRecord> {
+  for (const { record } of campaign.records(read)) yield record
+}
+
+function* piecesOf(handle: number): Generator<Buffer> {
+  const piece = Buffer.alloc(PIECE)
+  for (let at = 0; ; ) {
+    const length = readSync(handle, piece, 0, PIECE, at)
+    if (length === 0) return
+    at += length
+    yield piece.subarray(0, length)
+  }
+}
+
+/** What a reader of this run must know before its reports. */
+export function runNotes({ recorded }: OpenRun): string[] {
+  const { end, repaired, problems, campaigns } = recorded
+  return [
+    ...(repaired === null ? [] : [`the journal's last line was cut off while it was written; it does not count`]),
+    ...(end === null ? ['the run has no end: it was killed, or it still goes on'] : []),
+    ...problems.map(({ text }) => text),
+    ...campaigns.flatMap(({ plan: { campaignId }, skipped, partial }) =>
+      skipped
+        ? [`campaign ${campaignId}: skipped (.skip or another campaign's .only)`]
+        : partial === null
+          ? []
+          : [`campaign ${campaignId}: ${partial}`],
+    ),
+  ]
+}

@@ -1,0 +1,195 @@
+import { cellsOf } from '../campaign/cells.ts'
+import type { CampaignPlan, PlannedCell } from '../campaign/plan.ts'
+import { neverRan } from '../record/build.ts'
+import type { RunRecord } from '../record/record.ts'
+import { interruptionOf, partialText } from '../report/interruption.ts'
+import type { Reason } from '../report/report.ts'
+import type { EntryOf } from './entry.ts'
+import { recordTextOf } from './line.ts'
+import type { JournalEnd, JournalLine } from './read.ts'
+
+/** Where the line of a record stands in the journal. */
+export interface RecordPlace {
+  readonly offset: number
+  readonly length: number
+}
+
+/** Reads a piece of the journal again. */
+export type ReadPlace = (place: RecordPlace) => Buffer
+
+/** A record, and the text that the run wrote for it. */
+export interface RecordedCell {
+  readonly text: string
+  readonly record: RunRecord
+}
+
+/**
+ * A run as its journal tells it, without the records: those stay in the file and are read one by one, so that memory
+ * grows with the number of cells and not with what they hold.
+ */
+export interface RecordedRun {
+  readonly run: EntryOf<'run'>
+  /** In the order of their plans; where one campaign was planned twice, its last plan. */
+  readonly campaigns: readonly RecordedCampaign[]
+  /** Of the run as a whole. */
+  readonly problems: readonly Reason[]
+  /** Null when the run did not reach its end: it was killed, or still goes on. */
+  readonly end: EntryOf<'end'>['reason'] | null
+  /** The last line was torn; what stands before it counts. */
+  readonly repaired: JournalEnd['repaired']
+}
+
+/** A journal that is none of a run. */
+export class NoRunError extends Error {
+  override readonly name = 'NoRunError'
+}
+
+export class RecordedCampaign {
+  readonly plan: CampaignPlan
+  readonly fingerprint: EntryOf<'plan'>['fingerprint']
+  readonly skipped: boolean
+  readonly problems: readonly Reason[]
+  /** Every planned cell. */
+  readonly cells: readonly PlannedCell[]
+  readonly #run: EntryOf<'run'>
+  readonly #over: boolean
+  readonly #selected: ReadonlySet<string> | null
+  /** Of each cell, the records of its last attempt: more than one is a fault that the report names. */
+  readonly #places: ReadonlyMap<string, readonly RecordPlace[]>
+  readonly #attempts: ReadonlyMap<string, number>
+
+  constructor(
+    { plan, fingerprint, selection, skipped }: EntryOf<'plan'>,
+    cells: readonly PlannedCell[],
+    run: EntryOf<'run'>,
+    over: boolean,
+    problems: readonly Reason[],
+    places: ReadonlyMap<string, readonly RecordPlace[]>,
+    attempts: ReadonlyMap<string, number>,
+  ) {
+    this.plan = plan
+    this.cells = cells
+    this.fingerprint = fingerprint
+    this.skipped = skipped
+    this.problems = problems
+    this.#run = run
+    this.#over = over
+    this.#selected = selection === 'all' ? null : new Set(selection)
+    this.#places = places
+    this.#attempts = attempts
+  }
+
+  /** Why no verdict can be given on what this run executes; null when one can. */
+  get partial(): string | null {
+    return this.#selected === null ? null : partialText(this.#selected.size, this.cells.length)
+  }
+
+  /** Every record in the order of the plan; a selected cell that never settled is `not_run`. */
+  *records(read: ReadPlace): Generator<RecordedCell> {
+    for (const cell of this.cells) {
+      const places = this.#places.get(cell.cellId)
+      for (const place of places ?? []) yield recordedCell(read(place))
+      if (places !== undefined || this.skipped || this.#selected?.has(cell.cellId) === false) continue
+      const record = neverRan({ ...this.#run, fingerprint: this.fingerprint }, this.plan, cell, {
+        status: 'not_run',
+        reason: this.#over ? 'missing' : 'interrupted',
+        // Admitted and never settled: what its calls cost is not known.
+        attempts: this.#attempts.get(cell.cellId) ?? 0,
+      })
+      yield { text: JSON.stringify(record), record }
+    }
+  }
+
+  /** The problems that a report of the campaign reads; those of a run that never ended include that it was cut off. */
+  problemsOf(read: ReadPlace): readonly Reason[] {
+    if (this.#over || this.problems.some(({ code }) => code === 'interrupted')) return this.problems
+    let without = 0
+    for (const { record } of this.records(read)) {
+      if (record.reason === 'interrupted' && record.status !== 'scored' && record.status !== 'task_fail') without++
+    }
+    return without === 0 ? this.problems : [...this.problems, interruptionOf(without, this.cells.length)]
+  }
+}
+
+/**
+ * @param file the journal's path, for messages
+ * @throws NoRunError when it does not begin with a run
+ * @throws JournalDamagedError where a line is damaged
+ */
+export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: string): RecordedRun {
+  let run: EntryOf<'run'> | null = null
+  let end: EntryOf<'end'>['reason'] | null = null
+  const plans = new Map<string, EntryOf<'plan'>>()
+  const problems: EntryOf<'problem'>[] = []
+  const attempts = new Map<string, number>()
+  const places = new Map<string, { readonly attempt: number; readonly campaignId: string; places: RecordPlace[] }>()
+  let next = lines.next()
+  for (; !next.done; next = lines.next()) {
+    const { entry, line, offset } = next.value
+    if (entry.kind === 'run') run = entry
+    if (entry.kind === 'plan') plans.set(entry.plan.campaignId, entry)
+    if (entry.kind === 'problem') problems.push(entry)
+    if (entry.kind === 'admitted') attempts.set(entry.cellId, entry.attempt)
+    if (entry.kind === 'end') end = entry.reason
+    if (entry.kind === 'settled') {
+      const { cellId, attempts: attempt, campaignId } = entry.record
+      const place = { offset, length: line.length }
+      const known = places.get(cellId)
+      if (known?.attempt === attempt) known.places.push(place)
+      else places.set(cellId, { attempt, campaignId, places: [place] })
+    }
+  }
+  if (run === null) {
+    throw new NoRunError(
+      `${file} has no first line that says which run it is: the run ended before anything was written`,
+    )
+  }
+  const cells = new Map([...plans].map(([campaignId, { plan }]) => [campaignId, cellsOf(plan)]))
+  const strays = strayProblems(cells, places)
+  const campaigns = [...plans.values()].map((planned) => {
+    const { campaignId } = planned.plan
+    const own = [...places].flatMap(([cellId, found]) =>
+      found.campaignId === campaignId ? [[cellId, found.places] as const] : [],
+    )
+    const said = problems.filter((problem) => problem.campaignId === campaignId)
+    const found = [...said.map(reasonOf), ...(strays.get(campaignId) ?? [])]
+    return new RecordedCampaign(planned, cells.get(campaignId) ?? [], run, end !== null, found, new Map(own), attempts)
+  })
+  return {
+    run,
+    campaigns,
+    problems: [
+      ...problems.filter(({ campaignId }) => campaignId === null || !plans.has(campaignId)).map(reasonOf),
+      ...[...strays].flatMap(([campaignId, reasons]) => (plans.has(campaignId) ? [] : reasons)),
+    ],
+    end,
+    repaired: next.value.repaired,
+  }
+}
+
+const reasonOf = ({ code, text }: Reason): Reason => ({ code, text })
+
+/** Records of cells that no plan has, by the campaign they name: whatever wrote them, the campaign is not what it says. */
+function strayProblems(
+  cells: ReadonlyMap<string, readonly PlannedCell[]>,
+  places: ReadonlyMap<string, { readonly campaignId: string }>,
+): Map<string, Reason[]> {
+  const planned = new Set<string>()
+  for (const ofCampaign of cells.values()) for (const { cellId } of ofCampaign) planned.add(cellId)
+  const counts = new Map<string, number>()
+  for (const [cellId, { campaignId }] of places) {
+    if (!planned.has(cellId)) counts.set(campaignId, (counts.get(campaignId) ?? 0) + 1)
+  }
+  return new Map(
+    [...counts].map(([campaignId, count]) => [
+      campaignId,
+      [{ code: 'manifest_mismatch', text: `${count} records are of cells that no plan of campaign ${campaignId} has` }],
+    ]),
+  )
+}
+
+function recordedCell(line: Buffer): RecordedCell {
+  const text = recordTextOf(line)
+  if (text === null) throw new Error('the journal changed while it was read')
+  return { text, record: JSON.parse(text) as RunRecord }
+}
