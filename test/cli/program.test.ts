@@ -11,7 +11,7 @@ describe('the command line', () => {
     const { code, stdout, stderr } = await runHere(tmpdir(), [arg])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('usage: vitest-campaign <command>')
-    expect(stdout).toMatch(/^ {2}report +print/m)
+    expect(stdout).toMatch(/^ {2}report +rebuild/m)
   })
 
   it('shows the help and fails without a command', async () => {
