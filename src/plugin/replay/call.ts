@@ -1,4 +1,5 @@
 import type { HeaderList } from '../../core/traffic/exchange.ts'
+import type { Via } from './via.ts'
 
 /** One request as the recorder sees it, whichever client made it. */
 export interface Call {
@@ -13,6 +14,8 @@ export interface Call {
   readonly signal: AbortSignal
   /** The bytes of the body, null where there is none. Called once. */
   readonly body: () => Promise<Uint8Array | null>
+  /** A dispatcher of the caller's own (its proxy, its certificates): a live call goes through it. */
+  readonly via?: Via
 }
 
 /** What the recorder gives back. */

@@ -61,6 +61,7 @@ export async function carry(cellCall: CellCall, parts: RecorderParts): Promise<A
       headers: sentHeaders(call),
       body: bytes,
       signal,
+      via: call.via,
     })
   } catch (error) {
     over()

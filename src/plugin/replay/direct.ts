@@ -1,5 +1,6 @@
 import type { HeaderList } from '../../core/traffic/exchange.ts'
 import { type Answer, type Call, clientError, responseOf } from './call.ts'
+import { viaOf } from './via.ts'
 
 const NEVER = new AbortController().signal
 
@@ -15,7 +16,7 @@ export function directFetch(
   return async (input, init) => {
     const plain = plainCall(input, init)
     const request = plain === null ? new Request(input, init) : null
-    const call = plain ?? requestCall(request ?? new Request(input, init))
+    const call = plain ?? { ...requestCall(request ?? new Request(input, init)), ...viaOf(init) }
     call.signal.throwIfAborted()
     const answer = take(call)
     if (answer === null) return request === null ? other(input, init) : other(request)
@@ -54,6 +55,7 @@ function plainCall(input: string | URL | Request, init: RequestInit = {}): Call 
     redirect,
     signal: signal ?? NEVER,
     body: async () => bytes,
+    ...viaOf(init),
   }
 }
 

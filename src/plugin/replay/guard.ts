@@ -62,7 +62,7 @@ function explain({ host, port }: { host: string; port: number }, reason: string)
     : /node:internal\/http2|node:http2/.test(stack)
       ? 'HTTP/2 is not captured: use an HTTP/1.1 client.'
       : /[\\/]undici[\\/]/.test(stack)
-        ? 'A dispatcher that is passed to undici, or set globally by user code, is not captured: leave it out, or pass `ctx.fetch` to the SDK.'
+        ? 'A dispatcher of a copy of undici that is not the one vitest-campaign resolves is not captured: install one version of undici 7, leave the dispatcher out, or pass `ctx.fetch` to the SDK.'
         : 'Only the global fetch, node:http(s) and `ctx.fetch` are captured.'
   return (
     `${caller} opened a connection to ${host}:${port}, and ${reason}. ${hint} ` +

@@ -56,7 +56,7 @@ export function installTraffic(
     settings,
     redactor,
     clock,
-    upstream: { send: (request) => outside(() => upstream.send(request)), dispose: upstream.dispose },
+    upstream: { ...upstream, send: (request) => outside(() => upstream.send(request)) },
   }
 
   function decide(call: Call, scope: Scope | undefined): Decision {
@@ -101,8 +101,19 @@ export function installTraffic(
     }
   }
 
-  const interception = intercept((call) => decide(call, scopes.getStore()))
-  const uncapture = captureUndici((call) => decide(call, scopes.getStore()))
+  const interception = intercept((call) => {
+    const via = call.client === 'fetch' ? undici.via() : {}
+    return decide({ ...call, ...via }, scopes.getStore())
+  })
+  const undici = captureUndici(
+    (call) => decide(call, scopes.getStore()),
+    upstream.dispatcher,
+    ({ method, url }) => {
+      // Where nothing may go out, its connection is stopped, and told of.
+      if (forbidden() === null && !passthrough.allows(url))
+        port.unattributed({ method, url: redactor.url(url.href).url })
+    },
+  )
   function forbidden(): string | null {
     if (settings.policy === 'replay') return `this run replays (${settings.policyReason})`
     return scopes.getStore()?.cell.mode === 'replayed' ? 'its cell replays its recording' : null
@@ -166,7 +177,7 @@ export function installTraffic(
     },
     currentCell: () => scopes.getStore()?.cell ?? null,
     dispose() {
-      uncapture()
+      undici.release()
       interception.dispose()
       for (const takeOff of unguard) takeOff()
       upstream.dispose()

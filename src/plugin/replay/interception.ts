@@ -99,6 +99,11 @@ function takeOver(
         event.controller.errorWith(clientError(call, answer))
       } else {
         const response = responseOf(answer)
+        // Without a length or chunks, node:http takes the end of a connection for the end of the body: one that broke, or
+        // that the client itself gave up, would read as whole.
+        if (client === 'http' && response.body !== null && !response.headers.has('content-length')) {
+          response.headers.set('transfer-encoding', 'chunked')
+        }
         // The engine gives its Response the URL of the request: after a redirect that is the last hop's.
         if (answer.redirected) Object.defineProperty(event.request, 'url', { value: answer.url })
         event.controller.respondWith(response)

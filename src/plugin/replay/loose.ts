@@ -33,7 +33,9 @@ export async function answerLoose(call: Call, { settings, redactor, upstream, cl
   try {
     const bytes = await call.body()
     const { signal } = controller
-    const response = await upstream.send({ method, url: call.url, headers: sentHeaders(call), body: bytes, signal })
+    const response = await upstream.send({
+      ...{ method, url: call.url, headers: sentHeaders(call), body: bytes, signal, via: call.via },
+    })
     const { status, statusText, headers, body } = response
     if (body === null) over()
     return {

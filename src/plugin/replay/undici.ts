@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { duplexPair } from 'node:stream'
 import { Agent, Dispatcher, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
@@ -6,6 +7,10 @@ import type { HeaderList } from '../../core/traffic/exchange.ts'
 import type { Answer, Call } from './call.ts'
 import { socketError } from './call.ts'
 import type { Decide } from './interception.ts'
+import { DECIDED } from './upstream.ts'
+import { type Via, viaOf } from './via.ts'
+
+const REQUESTS = 'undici:request:create'
 
 /** Carries the number of a call over the connection inside this thread; never leaves it. */
 const CALL_ID = 'x-vitest-campaign-call'
@@ -19,22 +24,43 @@ interface Pending {
 }
 
 type DispatchHandler = Dispatcher.DispatchHandler
+type Dispatch = (options: Dispatcher.DispatchOptions, handler: DispatchHandler) => boolean
+
+const MARKS = Object.getOwnPropertySymbols(DECIDED)
+const isDecided = (options: object) => MARKS.some((mark) => Reflect.has(options, mark))
+
+export interface CapturedUndici {
+  /** The dispatcher that the fetch whose async context this is was given. */
+  readonly via: () => { readonly via?: Via }
+  /** Gives the place back. */
+  readonly release: () => void
+}
+
+/** What undici's Agent, Pool, Client and proxies have in common. */
+const BASE: object = Object.getPrototypeOf(Agent.prototype)
 
 /**
  * Captures undici's own `fetch`, `request`, `stream` and `pipeline`, which no interception of the globals sees: a global
- * dispatcher of ours stands in, which npm's undici and the one inside Node both look up. A call that is ours to answer is
- * spoken over a connection inside this thread, so that undici's own HTTP client reads the answer, in every version and
- * with every kind of handler. A dispatcher that is passed explicitly is left alone.
+ * dispatcher of ours stands in, which npm's undici and the one inside Node both look up, and a dispatcher that is passed
+ * explicitly, of the undici we share with the project, asks us first. A call that is ours to answer is spoken over a
+ * connection inside this thread, so that undici's own HTTP client reads the answer, in every version and with every
+ * kind of handler.
  *
- * @returns gives the place back
+ * @param carrier sends live calls for us
+ * @param onOther told of each request that another copy of undici makes through a dispatcher of its own: it cannot be
+ *   captured
  */
-export function captureUndici(decide: Decide): () => void {
+export function captureUndici(
+  decide: Decide,
+  carrier: Dispatcher,
+  onOther: (call: { readonly method: string; readonly url: URL }) => void,
+): CapturedUndici {
   const original = getGlobalDispatcher()
   const pending = new Map<string, Pending>()
-  // Calls of the platform's fetch were decided upon before they come here.
-  const decided = new AsyncLocalStorage<boolean>()
+  // Calls of the platform's fetch are decided upon before they come here.
+  const decided = new AsyncLocalStorage<{ readonly via?: Via }>()
   const intercepted = globalThis.fetch
-  const fetch: typeof globalThis.fetch = (input, init) => decided.run(true, () => intercepted(input, init))
+  const fetch: typeof globalThis.fetch = (input, init) => decided.run(viaOf(init), () => intercepted(input, init))
   globalThis.fetch = fetch
 
   const outside = AsyncLocalStorage.snapshot()
@@ -62,21 +88,44 @@ export function captureUndici(decide: Decide): () => void {
   })
 
   let ids = 0
+  function take(options: Dispatcher.DispatchOptions, handler: DispatchHandler, other: Dispatch, via?: Via): boolean {
+    const call = decided.getStore() === undefined ? callOf(options, via) : null
+    const decision = call === null ? 'pass' : decide(call.call)
+    if (call === null || decision === 'pass') return other({ ...options, ...DECIDED }, handler)
+    const id = String(ids++)
+    const { giveUp, gotBody } = call
+    const entry: Pending = { answer: decision.answer(), giveUp, gotBody, fault: null }
+    entry.answer.catch(() => {})
+    pending.set(id, entry)
+    const headers = [...call.call.headers.flat(), CALL_ID, id]
+    return inner.dispatch(
+      { ...options, ...DECIDED, headers },
+      watched(handler, entry, () => pending.delete(id)),
+    )
+  }
+
+  const dispatch = Reflect.get(BASE, 'dispatch') as Dispatch
+  /** Above zero while the undici we share makes a request. */
+  let ours = 0
+  function dispatchOrTake(this: Dispatcher, options: Dispatcher.DispatchOptions, handler: DispatchHandler): boolean {
+    const theirs: Dispatch = (sent, handled) => {
+      ours++
+      try {
+        return Reflect.apply(dispatch, this, [sent, handled])
+      } finally {
+        ours--
+      }
+    }
+    // As it goes on from here: what a class of the caller's own adds has been asked already.
+    return isDecided(options) ? theirs(options, handler) : take(options, handler, theirs, { dispatch: theirs })
+  }
+  Reflect.set(BASE, 'dispatch', dispatchOrTake)
+
   class Capture extends Dispatcher {
     override dispatch(options: Dispatcher.DispatchOptions, handler: DispatchHandler): boolean {
-      const call = decided.getStore() === true ? null : callOf(options)
-      const decision = call === null ? 'pass' : decide(call.call)
-      if (call === null || decision === 'pass') return original.dispatch(options, handler)
-      const id = String(ids++)
-      const { giveUp, gotBody } = call
-      const entry: Pending = { answer: decision.answer(), giveUp, gotBody, fault: null }
-      entry.answer.catch(() => {})
-      pending.set(id, entry)
-      const headers = [...call.call.headers.flat(), CALL_ID, id]
-      return inner.dispatch(
-        { ...options, headers },
-        watched(handler, entry, () => pending.delete(id)),
-      )
+      // A caller's own dispatcher may hand on to the global one (Google's SDK does): a call that we carry comes by.
+      if (isDecided(options)) return carrier.dispatch(options, handler)
+      return take(options, handler, (sent, handled) => original.dispatch(sent, handled))
     }
     override close(...args: [(() => void)?]): Promise<void> {
       args[0]?.()
@@ -90,22 +139,39 @@ export function captureUndici(decide: Decide): () => void {
   }
   const capture = new Capture()
   setGlobalDispatcher(capture)
-  return () => {
+
+  // Every copy of undici tells this channel, synchronously, of each request it makes.
+  function onCreate(message: unknown): void {
+    if (ours > 0 || decided.getStore() !== undefined) return
+    const { origin, path, method } = Reflect.get(Object(message), 'request') ?? {}
+    if (method !== 'CONNECT' && URL.canParse(String(path), String(origin)))
+      onOther({ method: String(method), url: new URL(String(path), String(origin)) })
+  }
+  subscribe(REQUESTS, onCreate)
+
+  const release = () => {
+    unsubscribe(REQUESTS, onCreate)
     if (getGlobalDispatcher() === capture) setGlobalDispatcher(original)
     if (globalThis.fetch === fetch) globalThis.fetch = intercepted
+    if (Reflect.get(BASE, 'dispatch') === dispatchOrTake) Reflect.set(BASE, 'dispatch', dispatch)
     void inner.destroy().catch(() => {})
     server.closeAllConnections()
   }
+  return { via: () => decided.getStore() ?? {}, release }
 }
 
 /** The call as undici describes it; its body comes when undici has written it. */
-function callOf(options: Dispatcher.DispatchOptions): {
+function callOf(
+  options: Dispatcher.DispatchOptions,
+  via: Via | undefined,
+): {
   readonly call: Call
   readonly gotBody: (bytes: Uint8Array | null) => void
   readonly giveUp: () => void
 } | null {
   const { origin, path, query, method } = options
-  if (origin === undefined || !URL.canParse(path, String(origin))) return null
+  // A dispatcher that goes through a proxy opens its tunnel itself.
+  if (method === 'CONNECT' || origin === undefined || !URL.canParse(path, String(origin))) return null
   const url = new URL(path, origin)
   for (const [name, value] of Object.entries(query ?? {})) url.searchParams.append(name, String(value))
   const controller = new AbortController()
@@ -125,6 +191,7 @@ function callOf(options: Dispatcher.DispatchOptions): {
       redirect: 'manual',
       signal: controller.signal,
       body: () => body,
+      ...(via === undefined ? {} : { via }),
     },
     gotBody,
     giveUp() {

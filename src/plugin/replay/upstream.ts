@@ -4,6 +4,7 @@ import { constants, createBrotliDecompress, createGunzip, createInflate } from '
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request as undiciRequest } from 'undici'
 import type { HeaderList } from '../../core/traffic/exchange.ts'
 import { canHaveBody, socketError } from './call.ts'
+import type { Via } from './via.ts'
 
 export interface UpstreamRequest {
   readonly method: string
@@ -11,6 +12,8 @@ export interface UpstreamRequest {
   readonly headers: HeaderList
   readonly body: Uint8Array | null
   readonly signal: AbortSignal
+  /** The caller's own dispatcher; default: ours. */
+  readonly via?: Via | undefined
 }
 
 export interface UpstreamResponse {
@@ -26,8 +29,13 @@ export interface UpstreamResponse {
 export interface Upstream {
   /** Rejects with an error that carries `code` when no response came. Redirects are not followed. */
   send(request: UpstreamRequest): Promise<UpstreamResponse>
+  /** Where requests go that name no dispatcher of their own. */
+  readonly dispatcher: Dispatcher
   dispose(): void
 }
+
+/** Marks what is sent by us, through whichever dispatchers it goes: it was decided upon. */
+export const DECIDED: { readonly [mark: symbol]: true } = { [Symbol('vitest-campaign')]: true }
 
 /** Headers that belong to one connection, or that undici writes itself. */
 const NOT_SENT: ReadonlySet<string> = new Set([
@@ -66,12 +74,13 @@ export function createUpstream(env: { readonly [name: string]: string | undefine
   const proxied = PROXY_VARIABLES.some((name) => (env[name] ?? '') !== '')
   const dispatcher = proxied ? new EnvHttpProxyAgent(options) : new Agent(options)
   return {
-    send: (request) => send(dispatcher, request),
+    dispatcher,
+    send: (request) => send(request.via ?? dispatcher, request),
     dispose: () => void dispatcher.destroy().catch(() => {}),
   }
 }
 
-async function send(dispatcher: Dispatcher, request: UpstreamRequest): Promise<UpstreamResponse> {
+async function send(dispatcher: Via, request: UpstreamRequest): Promise<UpstreamResponse> {
   const { host } = new URL(request.url)
   const headers: string[] = []
   for (const [name, value] of request.headers) {
@@ -79,12 +88,14 @@ async function send(dispatcher: Dispatcher, request: UpstreamRequest): Promise<U
     headers.push(name, name === 'accept-encoding' ? decodableOnly(value) : value)
   }
   const response = await undiciRequest(request.url, {
-    dispatcher,
+    // undici asks nothing of it but to dispatch.
+    dispatcher: dispatcher as Dispatcher,
     method: request.method as Dispatcher.HttpMethod,
     headers,
     body: request.body,
     signal: request.signal,
     responseHeaders: 'raw',
+    ...DECIDED,
   })
   const received = pairsOf(response.headers)
   const status = response.statusCode

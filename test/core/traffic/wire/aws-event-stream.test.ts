@@ -1,37 +1,15 @@
-import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { readAwsEvents } from '../../../../src/core/traffic/wire/aws-event-stream.ts'
 import { readExchange } from '../../../../src/core/traffic/wire/read.ts'
+import { awsEvent } from '../../../harness/aws-event.ts'
 
 const CONVERSE = 'https://bedrock-runtime.us-east-1.amazonaws.com/model/us.amazon.nova-lite-v1%3A0/converse'
 
-/** One message as the specification of the encoding lays it out. */
-function message(type: string, payload: unknown): Buffer {
-  const header = (name: string, value: string) => {
-    const head = Buffer.alloc(1 + name.length + 3)
-    head.writeUInt8(name.length, 0)
-    head.write(name, 1)
-    head.writeUInt8(7, 1 + name.length)
-    head.writeUInt16BE(value.length, 2 + name.length)
-    return Buffer.concat([head, Buffer.from(value)])
-  }
-  const headers = Buffer.concat([header(':event-type', type), header(':message-type', 'event')])
-  const data = Buffer.from(JSON.stringify(payload))
-  const whole = Buffer.alloc(12 + headers.length + data.length + 4)
-  whole.writeUInt32BE(whole.length, 0)
-  whole.writeUInt32BE(headers.length, 4)
-  whole.writeUInt32BE(crc32(whole.subarray(0, 8)), 8)
-  headers.copy(whole, 12)
-  data.copy(whole, 12 + headers.length)
-  whole.writeUInt32BE(crc32(whole.subarray(0, whole.length - 4)), whole.length - 4)
-  return whole
-}
-
 const stream = [
-  message('messageStart', { role: 'assistant' }),
-  message('contentBlockDelta', { delta: { text: 'hi' } }),
-  message('messageStop', { stopReason: 'end_turn' }),
-  message('metadata', { usage: { inputTokens: 22, outputTokens: 13, cacheWriteInputTokens: 100 } }),
+  awsEvent('messageStart', { role: 'assistant' }),
+  awsEvent('contentBlockDelta', { delta: { text: 'hi' } }),
+  awsEvent('messageStop', { stopReason: 'end_turn' }),
+  awsEvent('metadata', { usage: { inputTokens: 22, outputTokens: 13, cacheWriteInputTokens: 100 } }),
 ]
 
 function read(bytes: Buffer) {
