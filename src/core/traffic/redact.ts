@@ -105,7 +105,7 @@ export function createRedactor({ env, rules = [], pii = false }: RedactorOptions
   function cleanHeaders(headers: HeaderList) {
     const hit: string[] = []
     const values = headers.map(([name, value]): readonly [string, string] => {
-      const rule = headerRule(name) ?? (isSecretHeader(name) ? 'header' : null)
+      const rule = headerRule(name) ?? (isSecretHeader(name, value) ? 'header' : null)
       if (rule !== null) {
         if (value === '' || value === placeholder(rule)) return [name, value]
         hit.push(rule)

@@ -139,6 +139,7 @@ describe('headers', () => {
       ['anthropic-ratelimit-input-tokens-limit', '100'],
       ['x-amzn-bedrock-input-token-count', '5'],
       ['retry-after', '3'],
+      ['num_tokens', '4'],
     ])
     expect(headers.map(([, value]) => value)).toEqual([
       ...Array<string>(7).fill('[redacted:header]'),
@@ -147,6 +148,7 @@ describe('headers', () => {
       '100',
       '5',
       '3',
+      '4',
     ])
     expect(redactions).toEqual([{ rule: 'header', count: 7 }])
     expect(plain.headers(headers)).toEqual({ headers, redactions: [] })

@@ -21,10 +21,13 @@ const secretHeader =
 const plainHeader =
   /rate-?limit|token-count|tokens?-(?:limit|remaining|reset|used)|^(?:idempotency|surrogate|cache)-key$|^sec-websocket-/
 
+/** A number too short for a secret: a count of tokens, in whatever words a gateway gives it. */
+const count = /^\d{1,7}$/
+
 /** True for a header whose value is a secret, by its name. */
-export function isSecretHeader(name: string): boolean {
+export function isSecretHeader(name: string, value: string): boolean {
   const lower = name.toLowerCase()
-  return SECRET_HEADERS.has(lower) || (secretHeader.test(lower) && !plainHeader.test(lower))
+  return SECRET_HEADERS.has(lower) || (secretHeader.test(lower) && !plainHeader.test(lower) && !count.test(value))
 }
 
 const SECRET_QUERY = new Set([
