@@ -1,33 +1,45 @@
 import type { StatusReason } from '../record/status.ts'
+import type { Budgets, Claim } from './budgets.ts'
+import type { CostKey } from './cost-key.ts'
 import type { GovernorEffect, LeaseRequest } from './events.ts'
-import { Heap } from './heap.ts'
-import type { Lane, Lanes } from './lanes.ts'
+import { closureOf, type Lane, type Lanes } from './lanes.ts'
+import { type Ask, Line, Lines } from './line.ts'
+import type { Closure } from './quota.ts'
 import { compareRank } from './rank.ts'
+import type { Scope } from './scope.ts'
+import type { WaitCause } from './snapshot.ts'
 
-interface Ask {
-  readonly request: LeaseRequest
-  readonly lane: Lane | null
-  readonly askedAt: number
-  /** Null while it waits. */
-  leaseId: number | null
-  /** Forgotten while it waited; it stays in its heap until it comes to the top. */
-  gone: boolean
+/** The lines of one campaign: by declared lane, and by variant where none is declared. */
+interface CampaignLines {
+  readonly byLane: Map<string, Line>
+  readonly byVariant: Map<number, Line>
 }
 
-/** Cell leases: a campaign slot and a slot of the declared lane, taken together or not at all. */
+/**
+ * Cell leases: a campaign slot, a slot of the declared lane and the money of the cell, taken together or not at all.
+ *
+ * Lines that may go stand in one order; a line that cannot is parked with what it waits for and so blocks no other.
+ * Money is the exception: it goes by rank, because a dear cell passed over for cheap ones would never be measured.
+ */
 export class CellLeases {
   readonly #cap: number
   readonly #lanes: Lanes
-  /** Waiting asks by lane; a full lane keeps its heap to itself and so blocks no other. */
-  readonly #waiting = new Map<Lane | null, Heap<Ask>>()
+  readonly #budgets: Budgets
+  readonly #ready = new Lines()
+  readonly #parkedFor = new Map<Lane | Scope | CostKey, Lines>()
+  readonly #spending = new Map<string, CampaignLines>()
+  readonly #served = new Map<string, CampaignLines>()
   readonly #byCell = new Map<string, Ask>()
   readonly #byLease = new Map<number, Ask>()
+  /** Subjects that are over: no later ask may run them again. */
+  readonly #settled = new Set<string>()
   #nextLease = 1
   #draining: StatusReason | null = null
 
-  constructor(cap: number, lanes: Lanes) {
+  constructor(cap: number, lanes: Lanes, budgets: Budgets) {
     this.#cap = cap
     this.#lanes = lanes
+    this.#budgets = budgets
   }
 
   get inFlight(): number {
@@ -49,19 +61,19 @@ export class CellLeases {
     if (known !== undefined) {
       return `cell ${cellId} asked for a lease while it ${known.leaseId === null ? 'waits for' : 'holds'} one`
     }
+    if (this.#settled.size > 0 && this.#settled.has(cellId)) {
+      return `cell ${cellId} asked for a lease, but its subject is over and is never run again`
+    }
     if (this.#draining !== null) {
       effects.push({ type: 'lease-refused', cellId, reason: this.#draining, queueMs: 0 })
       return null
     }
-    const lane = request.lane === null ? null : this.#lanes.named(request.lane)
-    const ask: Ask = { request, lane, askedAt: now, leaseId: null, gone: false }
+    const line = this.#lineOf(request)
+    const ask: Ask = { request, line, askedAt: now, leaseId: null, holds: null, gone: false }
     this.#byCell.set(cellId, ask)
-    let heap = this.#waiting.get(lane)
-    if (heap === undefined) {
-      heap = new Heap((a, b) => compareRank(a.request, b.request))
-      this.#waiting.set(lane, heap)
-    }
-    heap.push(ask)
+    line.push(ask)
+    if (line.place === null) this.#ready.push(line)
+    else if (line.head() === ask) line.place.push(line)
     return null
   }
 
@@ -69,68 +81,277 @@ export class CellLeases {
   release(leaseId: number): string | null {
     const ask = this.#byLease.get(leaseId)
     if (ask === undefined) return `lease ${leaseId} was released twice, was forgotten or never existed`
-    this.#remove(ask)
+    this.#remove(ask, false)
     return null
   }
 
   forget(cellId: string): void {
     const ask = this.#byCell.get(cellId)
-    if (ask !== undefined) this.#remove(ask)
+    if (ask !== undefined) this.#remove(ask, true)
+  }
+
+  /** The cell that holds this lease, or null. */
+  cellOf(leaseId: number): string | null {
+    return this.#byLease.get(leaseId)?.request.cellId ?? null
+  }
+
+  /** What the cell asked for, while it holds a lease. */
+  held(cellId: string): LeaseRequest | null {
+    const ask = this.#byCell.get(cellId)
+    return ask === undefined || ask.leaseId === null ? null : ask.request
+  }
+
+  /** @returns what is wrong with it, or null */
+  subjectDone(cellId: string): string | null {
+    if (this.held(cellId) === null) return `the subject of cell ${cellId} was said to be over, and it holds no lease`
+    this.#settled.add(cellId)
+    this.giveBackLane(cellId)
+    this.#budgets.subjectDone(cellId)
+    return null
+  }
+
+  giveBackLane(cellId: string): void {
+    const ask = this.#byCell.get(cellId)
+    if (ask !== undefined) freeSlot(ask)
+  }
+
+  /** A cell in flight sent a request in this lane. */
+  sawWire(cellId: string, wire: Lane): void {
+    const line = this.#byCell.get(cellId)?.line
+    if (line === undefined) return
+    if (line.lane === null) line.lane = wire
+    else this.#lanes.saw(line.lane, wire)
   }
 
   drain(reason: StatusReason, now: number, effects: GovernorEffect[]): void {
     this.#draining ??= reason
-    const asks: Ask[] = []
-    for (const heap of this.#waiting.values()) for (const ask of heap.drain()) if (!ask.gone) asks.push(ask)
-    this.#waiting.clear()
+    const asks = [...this.#lines()].flatMap((line) => line.drain())
+    this.#parkedFor.clear()
     for (const ask of asks.sort((a, b) => compareRank(a.request, b.request))) {
-      const { cellId } = ask.request
-      this.#byCell.delete(cellId)
-      effects.push({ type: 'lease-refused', cellId, reason: this.#draining, queueMs: now - ask.askedAt })
+      this.#refuse(ask, { reason: this.#draining }, now, effects)
     }
   }
 
-  /** Grants what fits now, best rank first among the lanes that have room. */
+  /** Grants what fits now, best rank first among the lines that may go. */
   admit(now: number, effects: GovernorEffect[]): void {
+    for (const at of this.#parkedFor.keys()) if ('quota' in at) this.#offer(at, now)
     while (this.inFlight < this.#cap) {
-      const ask = this.#takeBest()
-      if (ask === null) return
-      const leaseId = this.#nextLease++
-      ask.leaseId = leaseId
-      this.#byLease.set(leaseId, ask)
-      if (ask.lane !== null) ask.lane.cells++
-      effects.push({ type: 'lease-granted', cellId: ask.request.cellId, leaseId, queueMs: now - ask.askedAt })
+      if (this.#budgets.changed) this.#offerMoney(now, effects)
+      const line = this.#ready.pop()
+      if (line === undefined) return
+      const { lane } = line
+      this.#resolve(line, now, effects)
+      if (lane !== null) this.#offer(lane, now)
     }
   }
 
-  #takeBest(): Ask | null {
-    let best: Ask | null = null
-    let from: Heap<Ask> | null = null
-    for (const [lane, heap] of this.#waiting) {
-      if (lane !== null && lane.cells >= lane.cap) continue
-      let head = heap.peek()
-      while (head?.gone) {
-        heap.pop()
-        head = heap.peek()
-      }
-      if (head === undefined) {
-        this.#waiting.delete(lane)
-      } else if (best === null || compareRank(head.request, best.request) < 0) {
-        best = head
-        from = heap
-      }
+  /** What the cells of each lane wait for, and how many they are. */
+  waits(now: number): Map<Lane, { cells: number; causes: WaitCause[] }> {
+    const waits = new Map<Lane, { cells: number; causes: WaitCause[] }>()
+    for (const line of this.#lines()) {
+      if (line.lane === null || line.waiting === 0) continue
+      const wait = waits.get(line.lane) ?? { cells: 0, causes: [] }
+      waits.set(line.lane, wait)
+      wait.cells += line.waiting
+      wait.causes.push(this.#causeOf(line, now))
     }
-    from?.pop()
-    return best
+    return waits
   }
 
-  #remove(ask: Ask): void {
-    this.#byCell.delete(ask.request.cellId)
+  /** True while cells wait that a hold's end could let go. */
+  get isParked(): boolean {
+    return this.#parkedFor.size > 0
+  }
+
+  #resolve(line: Line, now: number, effects: GovernorEffect[]): void {
+    const ask = line.head()
+    if (ask === undefined) return
+    const where = line.lane === null ? null : this.#where(line.lane, now)
+    if (where === 'blocked') {
+      this.#park(line, line.lane as Lane) // a line without a lane is never blocked by one
+      return
+    }
+    if (where !== null && 'reason' in where) {
+      for (const one of line.drain()) this.#refuse(one, where, now, effects)
+      return
+    }
+    const claim = line.scopes.length === 0 ? null : this.#claim(ask, where)
+    if (claim?.kind === 'short') {
+      this.#park(line, claim.scope)
+    } else if (claim?.kind === 'first-cell') {
+      this.#park(line, claim.key)
+    } else {
+      line.shift()
+      this.#grant(ask, where, claim, now, effects)
+      this.#ready.push(line)
+    }
+    // The next in line for money may find some, or nobody is left who could free any.
+    if (line.scopes.some((scope) => this.#parkedFor.has(scope))) this.#budgets.changed = true
+  }
+
+  #grant(ask: Ask, lane: Lane | null, claim: Claim | null, now: number, effects: GovernorEffect[]): void {
+    const { request, line } = ask
+    const { cellId } = request
+    const leaseId = this.#nextLease++
+    ask.leaseId = leaseId
+    this.#byLease.set(leaseId, ask)
+    if (lane !== null) {
+      ask.holds = lane
+      lane.cells++
+      lane.quota.cells++
+    }
+    const queueMs = now - ask.askedAt
+    const failover = lane !== null && lane !== line.lane ? { failover: lane.name } : null
+    if (claim === null) {
+      effects.push({ type: 'lease-granted', cellId, leaseId, queueMs, ...failover })
+      return
+    }
+    const heldMicroUsd = this.#budgets.open(cellId, request, line.lane, line.scopes, claim)
+    effects.push({ type: 'lease-granted', cellId, leaseId, queueMs, ...failover, heldMicroUsd })
+  }
+
+  /** What the budgets say; who waits for money longer by rank comes first. */
+  #claim(ask: Ask, lane: Lane | null): Claim {
+    const { line, request } = ask
+    const claim = this.#budgets.claim(request, lane, line.scopes)
+    if (claim.kind !== 'covered' || claim.holds.every(({ amount }) => amount === 0)) return claim
+    for (const scope of line.scopes) {
+      const best = this.#parkedFor.get(scope)?.peek()?.head()
+      if (best !== undefined && compareRank(best.request, request) < 0) return { kind: 'short', scope }
+    }
+    return claim
+  }
+
+  #offerMoney(now: number, effects: GovernorEffect[]): void {
+    this.#budgets.changed = false
+    for (const [at, lines] of this.#parkedFor) {
+      if ('quota' in at) continue
+      if (!('available' in at)) {
+        if (!at.probing) this.#unpark(at, lines, Number.POSITIVE_INFINITY)
+        continue
+      }
+      for (let line = lines.peek(); line !== undefined; line = lines.peek()) {
+        const ask = line.head() as Ask // peek() gives no empty line
+        const claim = this.#budgets.claim(ask.request, line.lane, line.scopes)
+        if (claim.kind !== 'short') {
+          this.#unpark(at, lines, 1)
+          break
+        }
+        if (claim.scope.mayFree) break
+        lines.pop()
+        for (const one of line.drain()) this.#refuse(one, spent(claim.scope), now, effects)
+      }
+      if (lines.peek() === undefined) this.#parkedFor.delete(at)
+    }
+  }
+
+  /** Lets the best line that waits for this lane go, if it could. */
+  #offer(lane: Lane, now: number): void {
+    const lines = this.#parkedFor.get(lane)
+    if (lines !== undefined && this.#where(lane, now) !== 'blocked') this.#unpark(lane, lines, 1)
+  }
+
+  #unpark(at: Lane | Scope | CostKey, lines: Lines, count: number): void {
+    for (let i = 0; i < count; i++) {
+      const line = lines.pop()
+      if (line === undefined) break
+      this.#ready.push(line)
+    }
+    if (lines.peek() === undefined) this.#parkedFor.delete(at)
+  }
+
+  #park(line: Line, at: Lane | Scope | CostKey): void {
+    let lines = this.#parkedFor.get(at)
+    if (lines === undefined) {
+      lines = new Lines()
+      this.#parkedFor.set(at, lines)
+    }
+    lines.push(line)
+  }
+
+  /** Where a cell of this lane may run now: here, at an equivalent while this one is held or closed, or nowhere. */
+  #where(lane: Lane, now: number): Lane | Closure | 'blocked' {
+    const closure = closureOf(lane)
+    if (closure === null && lane.quota.hasRoom(now)) return lane
+    const names = lane.limit?.equivalent
+    if (closure === null && (names === undefined || lane.quota.holdAt(now) === null)) return 'blocked'
+    const others = (names ?? []).map((name) => this.#lanes.named(name)).filter((other) => closureOf(other) === null)
+    const free = others.find((other) => other.quota.hasRoom(now))
+    if (free !== undefined) return free
+    return closure !== null && others.length === 0 ? closure : 'blocked'
+  }
+
+  #causeOf(line: Line, now: number): WaitCause {
+    for (const [at, lines] of this.#parkedFor) {
+      if (lines !== line.place) continue
+      if ('quota' in at) {
+        const hold = at.quota.holdAt(now)
+        return hold === null ? { kind: 'slots' } : { kind: 'hold', ...hold }
+      }
+      if (!('available' in at)) return { kind: 'first-cell' }
+      return { kind: 'budget', budget: at.campaignId === null ? 'run' : { campaignId: at.campaignId } }
+    }
+    return { kind: 'cells' }
+  }
+
+  #refuse(ask: Ask, why: { reason: StatusReason; detail?: string }, now: number, effects: GovernorEffect[]): void {
+    const { cellId } = ask.request
+    this.#byCell.delete(cellId)
+    effects.push({ type: 'lease-refused', cellId, queueMs: now - ask.askedAt, ...why })
+  }
+
+  #remove(ask: Ask, lost: boolean): void {
+    const { cellId } = ask.request
+    this.#byCell.delete(cellId)
     if (ask.leaseId === null) {
-      ask.gone = true
+      ask.line.withdraw(ask)
       return
     }
     this.#byLease.delete(ask.leaseId)
-    if (ask.lane !== null) ask.lane.cells--
+    freeSlot(ask)
+    if (ask.line.scopes.length > 0) this.#budgets.close(cellId, lost)
   }
+
+  #lineOf(request: LeaseRequest): Line {
+    const { lane, rank, spends } = request
+    const lines = spends === false ? this.#served : this.#spending
+    const campaignId = rank[3]
+    let own = lines.get(campaignId)
+    if (own === undefined) {
+      own = { byLane: new Map(), byVariant: new Map() }
+      lines.set(campaignId, own)
+    }
+    let line = lane === null ? own.byVariant.get(rank[2]) : own.byLane.get(lane)
+    if (line === undefined) {
+      line = new Line(lane === null ? null : this.#lanes.named(lane), this.#budgets.scopesOf(request))
+      if (lane === null) own.byVariant.set(rank[2], line)
+      else own.byLane.set(lane, line)
+    }
+    return line
+  }
+
+  *#lines(): Generator<Line> {
+    for (const lines of [this.#spending, this.#served]) {
+      for (const { byLane, byVariant } of lines.values()) {
+        yield* byLane.values()
+        yield* byVariant.values()
+      }
+    }
+  }
+}
+
+function freeSlot(ask: Ask): void {
+  if (ask.holds === null) return
+  ask.holds.cells--
+  ask.holds.quota.cells--
+  ask.holds = null
+}
+
+function spent({ campaignId, limit, charged, unknown }: Scope): { reason: StatusReason; detail: string } {
+  const whose = campaignId === null ? 'of the run' : `of campaign ${campaignId}`
+  if (limit === 0) return { reason: 'budget', detail: `the budget ${whose} is 0: only recordings are served` }
+  const usd = (micro: number): string => `$${(micro / 1_000_000).toFixed(2)}`
+  const open = unknown > 0 ? ` and ${usd(unknown)} kept for calls whose bill is unknown` : ''
+  const detail = `the budget ${whose} has not enough left for one more cell: ${usd(charged)} spent${open} of ${usd(limit)}`
+  return { reason: 'budget', detail }
 }

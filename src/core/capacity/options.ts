@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { Price } from '../record/cost.ts'
+import { matchesGlob } from './glob.ts'
 
 /** Limits of the lanes that match. */
 export interface LaneLimit {
@@ -6,6 +8,18 @@ export interface LaneLimit {
   readonly match: string
   /** Cells (declared lane) and, separately, requests (wire lane) in flight; integer ≥ 1. Default 8. */
   readonly concurrency?: number
+  /** Requests that may leave in any 60 seconds; integer ≥ 1. Default: no limit. */
+  readonly requestsPerMinute?: number
+  /** Input and output tokens in any 60 seconds; integer ≥ 1. Default: no limit. */
+  readonly tokensPerMinute?: number
+  /** Lanes that name the same account share one quota: concurrency, pace and holds. Default: each lane its own. */
+  readonly account?: string
+  /** Lanes that serve the same model: a cell goes there where its own lane is held or closed. The only failover. */
+  readonly equivalent?: readonly string[]
+  /** USD per million tokens; 0: nothing is paid (a local model). Default: the price list. */
+  readonly price?: Price
+  /** The most one cell is charged here, USD: what is held for it under a budget. Default: learnt from the first one. */
+  readonly usdPerCell?: number
 }
 
 export interface CapacityOptions {
@@ -18,39 +32,117 @@ export interface CapacityOptions {
 export const DEFAULT_CELLS = 32
 export const DEFAULT_CONCURRENCY = 8
 
-/** Options of the design that nothing enforces yet: accepting them would promise a limit that is not kept. */
-const NOT_YET = new Set(['requestsPerMinute', 'tokensPerMinute'])
+/**
+ * What the governor keeps and nothing outside it obeys yet: accepting these from a user would promise a limit that is
+ * not kept. Take a name out when the recorder and the pool do their part; the list goes with the last one.
+ */
+const NOT_WIRED: readonly (keyof LaneLimit)[] = [
+  'requestsPerMinute',
+  'tokensPerMinute',
+  'account',
+  'equivalent',
+  'price',
+  'usdPerCell',
+]
 
-const positiveInteger = z.custom<number>((value) => Number.isSafeInteger(value) && Number(value) >= 1, {
-  error: (issue) => `must be an integer ≥ 1, got ${shown(issue.input)}`,
+const custom = <T>(fits: (value: unknown) => boolean, must: string): z.ZodType<T> =>
+  z.custom<T>(fits, { error: (issue) => `must be ${must}, got ${shown(issue.input)}` })
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== ''
+const isAmount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0
+
+const positiveInteger = custom<number>((value) => Number.isSafeInteger(value) && Number(value) >= 1, 'an integer ≥ 1')
+const amount = custom<number>(isAmount, 'a finite number ≥ 0')
+
+const price = z.union(
+  [
+    z.literal(0),
+    z.strictObject({ input: amount, output: amount, cacheRead: amount.optional(), cacheWrite: amount.optional() }),
+  ],
+  {
+    error: (issue) =>
+      `must be 0 or an object with input and output (USD per million tokens, ≥ 0), got ${shown(issue.input)}`,
+  },
+)
+
+const laneShape = {
+  match: custom<string>(isText, 'a non-empty pattern such as "openai/*"'),
+  concurrency: positiveInteger.optional(),
+  requestsPerMinute: positiveInteger.optional(),
+  tokensPerMinute: positiveInteger.optional(),
+  account: custom<string>(isText, 'a non-empty name').optional(),
+  equivalent: custom<readonly string[]>(
+    (value) => Array.isArray(value) && value.every((name) => isText(name) && !name.includes('*')),
+    'a list of lanes such as ["azure/gpt-5"], without patterns',
+  ).optional(),
+  price: price.optional(),
+  usdPerCell: custom<number>((value) => isAmount(value) && Number(value) > 0, 'a finite number > 0').optional(),
+}
+
+/** What messages name: never what would be refused next. */
+const wired = Object.keys(laneShape).filter((key) => !NOT_WIRED.some((name) => name === key))
+
+const laneLimit = z.strictObject(laneShape, {
+  error: objectError(`${wired.slice(0, -1).join(', ')} and ${wired.at(-1)}`),
 })
 
-const laneLimit = z.strictObject(
-  {
-    match: z.custom<string>((value) => typeof value === 'string' && value.trim() !== '', {
-      error: (issue) => `must be a non-empty pattern such as "openai/*", got ${shown(issue.input)}`,
-    }),
-    concurrency: positiveInteger.optional(),
-  },
-  { error: objectError('match and concurrency') },
-)
+const settings = z
+  .strictObject(
+    {
+      cells: positiveInteger.optional(),
+      lanes: z.array(laneLimit, { error: (issue) => `must be a list of lanes, got ${shown(issue.input)}` }).optional(),
+    },
+    { error: objectError('cells and lanes') },
+  )
+  .superRefine(({ lanes = [] }, context) => {
+    for (const [at, lane] of lanes.entries()) {
+      const first = lanes.find(({ account }) => account !== undefined && account === lane.account)
+      if (first === undefined || first === lane) continue
+      for (const key of ['concurrency', 'requestsPerMinute', 'tokensPerMinute'] as const) {
+        if (lane[key] === first[key]) continue
+        const message = `must be what the first lane of account ${JSON.stringify(lane.account)} says (${first[key] ?? 'nothing'}), because they share it; got ${lane[key] ?? 'nothing'}`
+        context.addIssue({ code: 'custom', path: ['lanes', at, key], message })
+      }
+    }
+  })
 
-export const CapacityOptions: z.ZodType<CapacityOptions> = z.strictObject(
-  {
-    cells: positiveInteger.optional(),
-    lanes: z.array(laneLimit, { error: (issue) => `must be a list of lanes, got ${shown(issue.input)}` }).optional(),
-  },
-  { error: objectError('cells and lanes') },
-)
+/** What a user may write today. */
+export const CapacityOptions: z.ZodType<CapacityOptions> = settings.superRefine(({ lanes = [] }, context) => {
+  for (const [at, lane] of lanes.entries()) {
+    for (const key of NOT_WIRED) {
+      if (lane[key] === undefined) continue
+      const message = 'is not supported yet: leave it out, concurrency is the limit that is kept'
+      context.addIssue({ code: 'custom', path: ['lanes', at, key], message })
+    }
+  }
+})
 
 /**
+ * Checks everything the governor can keep.
+ *
  * @param path where the options stand in the user's configuration, for the message
  * @throws TypeError with one line per problem, each naming its path
  */
 export function parseCapacityOptions(input: unknown, path = 'capacity'): CapacityOptions {
-  const parsed = CapacityOptions.safeParse(input)
+  const parsed = settings.safeParse(input)
   if (parsed.success) return parsed.data
-  throw new TypeError(parsed.error.issues.flatMap((issue) => problems(issue, path)).join('\n'))
+  throw new TypeError(capacityProblems(parsed.error, path).join('\n'))
+}
+
+/** One line per problem, each naming its path. */
+export function capacityProblems(error: z.ZodError, path = 'capacity'): string[] {
+  return error.issues.flatMap((issue) => problems(issue, path))
+}
+
+/** Entries that no lane can reach, because an earlier one takes all they match; one sentence each. */
+export function shadowedLanes({ lanes = [] }: CapacityOptions, path = 'capacity'): string[] {
+  return lanes.flatMap(({ match }, at) => {
+    // A `*` of the later pattern is only ever matched by a `*` of the earlier one: then it takes all of it.
+    const by = lanes.findIndex((earlier, before) => before < at && matchesGlob(earlier.match, match))
+    if (by === -1) return []
+    const first = JSON.stringify(lanes[by]?.match)
+    return `${path}.lanes[${at}] (${JSON.stringify(match)}) is never used: lanes[${by}] (${first}) comes first and takes all it matches. Put the narrower pattern first`
+  })
 }
 
 function problems(issue: z.core.$ZodIssue, root: string): string[] {
@@ -59,11 +151,7 @@ function problems(issue: z.core.$ZodIssue, root: string): string[] {
     root,
   )
   if (issue.code !== 'unrecognized_keys') return [`${at} ${issue.message}`]
-  return issue.keys.map((key) =>
-    NOT_YET.has(key)
-      ? `${at}.${key} is not supported yet: leave it out, concurrency is the limit that is kept`
-      : `${at}.${key} ${issue.message}`,
-  )
+  return issue.keys.map((key) => `${at}.${key} ${issue.message}`)
 }
 
 function objectError(allowed: string): z.core.$ZodErrorMap {

@@ -1,68 +1,78 @@
-import type { GovernorEffect, PermitRequest } from './events.ts'
-import type { Lane, Lanes } from './lanes.ts'
-import { Queue } from './queue.ts'
+import type { StatusReason } from '../record/status.ts'
+import type { Budgets, Call } from './budgets.ts'
+import type { GovernorEffect, PermitOutcome, PermitRequest } from './events.ts'
+import { Heap } from './heap.ts'
+import { closureOf, type Lane, type Lanes } from './lanes.ts'
+import { learn } from './outcome.ts'
+import type { Quota } from './quota.ts'
+import type { WaitCause } from './snapshot.ts'
+import { Turns } from './turns.ts'
+import type { Use } from './window.ts'
 
 interface Permit {
   readonly id: number
   readonly cellId: string
+  readonly request: PermitRequest
   readonly lane: Lane
   readonly askedAt: number
+  /** A retry may not leave before. */
+  readonly dueAt: number
   state: 'waiting' | 'held' | 'gone'
+  granted: Grant | null
 }
 
-/** One cell's waiting permits of one lane; never empty while it stands in the line. */
-interface Turn {
-  readonly cellId: string
-  readonly permits: Queue<Permit>
+interface Grant {
+  readonly age: number
+  readonly request: Use | null
+  readonly tokens: Use | null
+  readonly call: Call | null
 }
 
-/** The waiting permits of one lane, in the order in which they will be served. */
-class LaneLine {
-  /** Cells take turns: one with ten calls at once must not make the others wait for all ten. */
-  readonly #turns = new Queue<Turn>()
-  readonly #byCell = new Map<string, Turn>()
+/** What a request is taken to answer where neither it nor the lane's past says more. */
+const UNKNOWN_OUTPUT_TOKENS = 1024
 
-  push(permit: Permit): void {
-    let turn = this.#byCell.get(permit.cellId)
-    if (turn === undefined) {
-      turn = { cellId: permit.cellId, permits: new Queue() }
-      this.#byCell.set(permit.cellId, turn)
-      this.#turns.push(turn)
-    }
-    turn.permits.push(permit)
-  }
-
-  shift(): Permit | undefined {
-    for (let turn = this.#turns.shift(); turn !== undefined; turn = this.#turns.shift()) {
-      const { cellId, permits } = turn
-      let permit = permits.shift()
-      while (permit?.state === 'gone') permit = permits.shift()
-      if (permits.size > 0) this.#turns.push(turn)
-      else this.#byCell.delete(cellId)
-      if (permit !== undefined) return permit
-    }
-    return undefined
-  }
-}
-
-/** Request permits: at most `cap` requests of a wire lane in flight, the cells of a lane served in turn. */
+/** Request permits: concurrency, pace and holds of the wire lane; the cells of a quota are served in turn. */
 export class RequestPermits {
   readonly #lanes: Lanes
+  readonly #budgets: Budgets
   readonly #permits = new Map<number, Permit>()
   readonly #byCell = new Map<string, Set<Permit>>()
-  readonly #lines = new Map<Lane, LaneLine>()
-  /** Lanes where something may have become grantable since the last grant. */
-  readonly #touched = new Set<Lane>()
+  readonly #lines = new Map<Quota, Turns<Permit>>()
+  /** Retries that wait out their own delay. */
+  readonly #delayed = new Heap<Permit>((a, b) => a.dueAt - b.dueAt || a.id - b.id)
+  /** Quotas where something may have become grantable since the last grant. */
+  readonly #touched = new Set<Quota>()
+  /** Quotas where time alone frees something, and when. */
+  readonly #wakes = new Map<Quota, number>()
+  #stopped: StatusReason | null = null
 
-  constructor(lanes: Lanes) {
+  constructor(lanes: Lanes, budgets: Budgets) {
     this.#lanes = lanes
+    this.#budgets = budgets
   }
 
   /** @returns what is wrong with the ask, or null */
-  ask(id: number, { cellId, lane: name }: PermitRequest, now: number): string | null {
+  ask(id: number, request: PermitRequest, now: number, effects: GovernorEffect[]): string | null {
+    const { cellId } = request
     if (this.#permits.has(id)) return `permit ${id} was asked for twice (second time by cell ${cellId})`
-    const lane = this.#lanes.named(name)
-    const permit: Permit = { id, cellId, lane, askedAt: now, state: 'waiting' }
+    const lane = this.#lanes.named(request.lane)
+    const delay = request.delayMs ?? 0
+    const dueAt = delay > 0 && Number.isFinite(delay) ? now + delay : now
+    const permit: Permit = {
+      id,
+      cellId,
+      request,
+      lane,
+      askedAt: now,
+      dueAt,
+      state: 'waiting',
+      granted: null,
+    }
+    const refusal = this.#refusalOf(permit) ?? this.#unpriced(permit)
+    if (refusal !== null) {
+      effects.push({ type: 'permit-refused', permitId: id, waitedMs: 0, ...refusal })
+      return null
+    }
     this.#permits.set(id, permit)
     let own = this.#byCell.get(cellId)
     if (own === undefined) {
@@ -70,52 +80,184 @@ export class RequestPermits {
       this.#byCell.set(cellId, own)
     }
     own.add(permit)
-    let line = this.#lines.get(lane)
-    if (line === undefined) {
-      line = new LaneLine()
-      this.#lines.set(lane, line)
-    }
-    line.push(permit)
     lane.waitingRequests++
-    this.#touched.add(lane)
+    if (dueAt > now) this.#delayed.push(permit)
+    else this.#enqueue(permit)
     return null
   }
 
   /** @returns what is wrong with the release, or null */
-  release(id: number): string | null {
+  release(id: number, outcome: PermitOutcome | undefined, now: number): string | null {
     const permit = this.#permits.get(id)
-    if (permit === undefined) return `permit ${id} was released twice, was forgotten or never existed`
-    this.#remove(permit)
+    if (permit === undefined) return `permit ${id} was released twice, was forgotten, was refused or never existed`
+    this.#remove(permit, outcome, now)
     return null
   }
 
-  forget(cellId: string): void {
-    for (const permit of this.#byCell.get(cellId) ?? []) this.#remove(permit)
+  forget(cellId: string, now: number): void {
+    for (const permit of this.#byCell.get(cellId) ?? []) this.#remove(permit, undefined, now)
+  }
+
+  /** Something about the quota changed that may let requests go. */
+  touch(quota: Quota): void {
+    this.#touched.add(quota)
+  }
+
+  /** Refuses every permit that waits for a closed lane. */
+  refuseClosed(now: number, effects: GovernorEffect[]): void {
+    this.#refuse(({ lane }) => closureOf(lane) !== null, now, effects)
+  }
+
+  stop(reason: StatusReason, now: number, effects: GovernorEffect[]): void {
+    this.#stopped ??= reason
+    this.#refuse(() => true, now, effects)
   }
 
   grant(now: number, effects: GovernorEffect[]): void {
-    for (const lane of this.#touched) {
-      const line = this.#lines.get(lane)
-      while (line !== undefined && lane.requests < lane.cap && lane.waitingRequests > 0) {
-        const permit = line.shift()
-        if (permit === undefined) break
-        permit.state = 'held'
-        lane.waitingRequests--
-        lane.requests++
-        effects.push({ type: 'permit-granted', permitId: permit.id, waitedMs: now - permit.askedAt })
+    for (let next = this.#delayed.peek(); next !== undefined; next = this.#delayed.peek()) {
+      if (next.state !== 'gone' && next.dueAt > now) break
+      this.#delayed.pop()
+      if (next.state === 'waiting') this.#enqueue(next)
+    }
+    for (const [quota, at] of this.#wakes) if (at <= now) this.#touched.add(quota)
+    for (const quota of this.#touched) {
+      this.#wakes.delete(quota)
+      const line = this.#lines.get(quota)
+      if (line === undefined) continue
+      for (let permit = line.peek(); permit !== undefined; permit = line.peek()) {
+        const cause = this.#causeOf(permit, now)
+        if (cause !== null) {
+          if ('until' in cause) this.#wakes.set(quota, cause.until)
+          break
+        }
+        line.shift()
+        this.#grantOne(permit, now, effects)
       }
     }
     this.#touched.clear()
   }
 
-  #remove(permit: Permit): void {
+  /** What the next request of this lane's quota waits for; null when none waits. */
+  waitsFor(lane: Lane, now: number): WaitCause | null {
+    const permit = this.#lines.get(lane.quota)?.peek()
+    return permit === undefined ? null : this.#causeOf(permit, now)
+  }
+
+  nextWake(): number | null {
+    let next: number | null = null
+    for (const at of this.#wakes.values()) next = next === null ? at : Math.min(next, at)
+    const delayed = this.#delayed.peek()
+    return delayed === undefined ? next : Math.min(next ?? delayed.dueAt, delayed.dueAt)
+  }
+
+  #enqueue(permit: Permit): void {
+    const { quota } = permit.lane
+    let line = this.#lines.get(quota)
+    if (line === undefined) {
+      line = new Turns()
+      this.#lines.set(quota, line)
+    }
+    line.push(permit)
+    this.#touched.add(quota)
+  }
+
+  #causeOf({ request, lane }: Permit, now: number): WaitCause | null {
+    const { quota } = lane
+    const hold = quota.holdAt(now)
+    if (hold !== null) return { kind: 'hold', ...hold }
+    if (quota.requests >= quota.concurrency.limit) return { kind: 'slots' }
+    const { requestsPerMinute: requests, tokensPerMinute: tokens } = quota
+    let until: number | null = null
+    if (requests !== null && !requests.fits(1, now)) until = requests.next()
+    if (tokens !== null && !tokens.fits(tokensOf(request, lane), now)) until = Math.max(until ?? 0, tokens.next() ?? 0)
+    return until === null ? null : { kind: 'pace', until }
+  }
+
+  #grantOne(permit: Permit, now: number, effects: GovernorEffect[]): void {
+    const { id, cellId, request, lane, askedAt } = permit
+    const { quota } = lane
+    permit.state = 'held'
+    lane.waitingRequests--
+    lane.requests++
+    quota.requests++
+    const weight = quota.tokensPerMinute === null ? 0 : tokensOf(request, lane)
+    if (quota.tokensPerMinute !== null && weight > quota.tokensPerMinute.limit) {
+      const text = `a request of about ${weight} tokens is larger than the lane's ${quota.tokensPerMinute.limit} tokens per minute: it was sent alone, and the provider may refuse it`
+      effects.push({ type: 'notice', lane: lane.name, code: 'request-over-limit', text })
+    }
+    permit.granted = {
+      age: quota.concurrency.grant(),
+      request: quota.requestsPerMinute?.take(1, now) ?? null,
+      tokens: quota.tokensPerMinute?.take(weight, now) ?? null,
+      call: this.#budgets.call(cellId, request),
+    }
+    effects.push({ type: 'permit-granted', permitId: id, waitedMs: now - askedAt })
+  }
+
+  #refusalOf({ lane }: Permit): { reason: StatusReason; detail?: string } | null {
+    if (this.#stopped !== null) return { reason: this.#stopped }
+    return closureOf(lane)
+  }
+
+  /** Under a budget for all, a lane without a price is closed: what waits for it is told at once. */
+  #unpriced({ cellId, lane, request }: Permit): { reason: StatusReason; detail?: string } | null {
+    const detail = this.#budgets.whyUnpriced(cellId, lane, request.boundMicroUsd ?? null)
+    if (detail === null) return null
+    if (this.#budgets.bindsAll) this.#lanes.close(lane, 'budget', detail)
+    return { reason: 'budget', detail }
+  }
+
+  #refuse(which: (permit: Permit) => boolean, now: number, effects: GovernorEffect[]): void {
+    for (const permit of [...this.#permits.values()]) {
+      if (permit.state !== 'waiting' || !which(permit)) continue
+      const refusal = this.#refusalOf(permit)
+      if (refusal === null) continue
+      this.#remove(permit, undefined, now)
+      effects.push({ type: 'permit-refused', permitId: permit.id, waitedMs: now - permit.askedAt, ...refusal })
+    }
+  }
+
+  #remove(permit: Permit, outcome: PermitOutcome | undefined, now: number): void {
+    const { lane, granted } = permit
     this.#permits.delete(permit.id)
     const own = this.#byCell.get(permit.cellId)
     own?.delete(permit)
     if (own?.size === 0) this.#byCell.delete(permit.cellId)
-    if (permit.state === 'held') permit.lane.requests--
-    else permit.lane.waitingRequests--
     permit.state = 'gone'
-    this.#touched.add(permit.lane)
+    this.#touched.add(lane.quota)
+    if (granted === null) {
+      lane.waitingRequests--
+      return
+    }
+    lane.requests--
+    lane.quota.requests--
+    this.#settle(lane, granted, outcome, now)
   }
+
+  #settle(lane: Lane, granted: Grant, outcome: PermitOutcome | undefined, now: number): void {
+    const { quota } = lane
+    const unsent = outcome?.result.kind === 'unsent'
+    if (unsent && granted.request !== null) quota.requestsPerMinute?.correct(granted.request, 0, now)
+    const tokens = countsOf(outcome)
+    if (granted.tokens !== null && (unsent || tokens !== null)) {
+      quota.tokensPerMinute?.correct(granted.tokens, tokens === null ? 0 : tokens.input + tokens.output, now)
+    }
+    if (tokens !== null && tokens.output > 0) lane.largestOutput = Math.max(lane.largestOutput ?? 0, tokens.output)
+    if (granted.call !== null) this.#budgets.charge(granted.call, unsent ? 0 : (outcome?.microUsd ?? null))
+    if (outcome !== undefined) learn(this.#lanes, lane, outcome.result, granted.age, now)
+  }
+}
+
+/** What the wire reported, where it can be true. */
+function countsOf(outcome: PermitOutcome | undefined): PermitOutcome['tokens'] {
+  const tokens = outcome?.tokens ?? null
+  return tokens !== null && isCount(tokens.input) && isCount(tokens.output) ? tokens : null
+}
+
+const isCount = (value: number): boolean => Number.isFinite(value) && value >= 0
+
+function tokensOf({ tokens }: PermitRequest, lane: Lane): number {
+  const output = lane.largestOutput ?? UNKNOWN_OUTPUT_TOKENS
+  const sum = tokens === undefined ? output : tokens.input + (tokens.output ?? output)
+  return isCount(sum) ? sum : output
 }

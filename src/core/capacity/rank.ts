@@ -2,7 +2,8 @@ import type { LeaseRequest } from './events.ts'
 
 /**
  * Order of admission: whole seed blocks one after the other and variants interleaved inside a block, so that a run that
- * ends early measured every variant equally. It is read off the data alone; the cell id settles ties, never arrival.
+ * ends early measured every variant equally; cells that run again come last in their block. It is read off the data
+ * alone; the cell id settles ties, never arrival.
  */
 export function compareRank(a: LeaseRequest, b: LeaseRequest): number {
   const left = a.rank
@@ -10,6 +11,7 @@ export function compareRank(a: LeaseRequest, b: LeaseRequest): number {
   // By index, not by destructuring: this runs some 30 times per cell.
   return (
     left[0] - right[0] ||
+    (a.rerun ?? 0) - (b.rerun ?? 0) ||
     left[1] - right[1] ||
     left[2] - right[2] ||
     compareText(left[3], right[3]) ||

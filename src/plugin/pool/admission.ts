@@ -103,6 +103,8 @@ export class Admission {
       resolve?.(effect.waitedMs)
       return
     }
+    // Nothing asks for what the other effects answer.
+    if (effect.type !== 'lease-granted' && effect.type !== 'lease-refused') return
     const resolve = this.#leases.get(effect.cellId)
     this.#leases.delete(effect.cellId)
     if (effect.type === 'lease-granted') resolve?.({ granted: true, leaseId: effect.leaseId, queueMs: effect.queueMs })

@@ -16,6 +16,10 @@ class Model {
   readonly laneCap: (lane: string) => number
   waiting: Cell[] = []
   held = new Map<number, Cell>()
+  /** The lane in which each held cell has a slot. */
+  slots = new Map<Cell, string | null>()
+  /** What variants that declare no lane were seen to use. */
+  learnt = new Map<string, string>()
   waitingPermits: { id: number; cell: string; lane: string }[] = []
   heldPermits: { id: number; cell: string; lane: string }[] = []
   ended = new Map<string, number>()
@@ -27,11 +31,21 @@ class Model {
   }
 
   cellsOf(lane: string): number {
-    return [...this.held.values()].filter((cell) => cell.lane === lane).length
+    return [...this.held.values()].filter((cell) => this.slots.get(cell) === lane).length
+  }
+
+  laneOf({ lane, rank }: Cell): string | null {
+    return lane ?? this.learnt.get(`${rank[3]}/${rank[2]}`) ?? null
   }
 
   fits(cell: Cell): boolean {
-    return this.held.size < this.cap && (cell.lane === null || this.cellsOf(cell.lane) < this.laneCap(cell.lane))
+    const lane = this.laneOf(cell)
+    return this.held.size < this.cap && (lane === null || this.cellsOf(lane) < this.laneCap(lane))
+  }
+
+  hold(leaseId: number, cell: Cell): void {
+    this.slots.set(cell, this.laneOf(cell))
+    this.held.set(leaseId, cell)
   }
 
   requestsOf(lane: string): number {
@@ -127,6 +141,8 @@ test('whatever is asked, released, forgotten and drained, the laws of admission 
                 const cell = pickFrom([...model.held.values()], one.pick)
                 if (cell === undefined) break
                 const permit = { id: nextPermit++, cell: cell.id, lane: one.lane }
+                const variant = `${cell.rank[3]}/${cell.rank[2]}`
+                if (cell.lane === null && !model.learnt.has(variant)) model.learnt.set(variant, one.lane)
                 events.push({ type: 'ask-permit', permitId: permit.id, request: { cellId: cell.id, lane: one.lane } })
                 model.waitingPermits.push(permit)
                 break
@@ -175,10 +191,10 @@ test('whatever is asked, released, forgotten and drained, the laws of admission 
               if (best === undefined) return
               expect(model.held.has(effect.leaseId)).toBe(false)
               model.waiting = model.waiting.filter((cell) => cell !== best)
-              model.held.set(effect.leaseId, best)
+              model.hold(effect.leaseId, best)
               end(best.id)
               grants++
-            } else {
+            } else if (effect.type === 'permit-granted') {
               const permit = model.waitingPermits.find(({ id }) => id === effect.permitId)
               expect(permit, 'only a waiting permit is granted').toBeDefined()
               if (permit === undefined) return
@@ -219,7 +235,7 @@ test('whatever is asked, released, forgotten and drained, the laws of admission 
             expect(cell).toBeDefined()
             if (cell === undefined) return
             model.waiting = model.waiting.filter((other) => other !== cell)
-            model.held.set(effect.leaseId, cell)
+            model.hold(effect.leaseId, cell)
             end(cell.id)
           }
         }

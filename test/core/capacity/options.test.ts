@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 import { createGovernor } from '../../../src/core/capacity/governor.ts'
-import { parseCapacityOptions } from '../../../src/core/capacity/options.ts'
+import {
+  CapacityOptions,
+  capacityProblems,
+  parseCapacityOptions,
+  shadowedLanes,
+} from '../../../src/core/capacity/options.ts'
 
 test.each([
   [Number.NaN, 'NaN'],
@@ -27,14 +32,6 @@ test.each([
   [{ lanes: [{}] }, 'capacity.lanes[0].match must be a non-empty pattern such as "openai/*", got undefined'],
   [{ lanes: 'openai/*' }, 'capacity.lanes must be a list of lanes, got "openai/*"'],
   [{ lanes: ['openai/*'] }, 'capacity.lanes[0] must be an object with match and concurrency, got "openai/*"'],
-  [
-    { lanes: [{ match: '*', requestsPerMinute: 500 }] },
-    'capacity.lanes[0].requestsPerMinute is not supported yet: leave it out, concurrency is the limit that is kept',
-  ],
-  [
-    { lanes: [{ match: '*', tokensPerMinute: 500 }] },
-    'capacity.lanes[0].tokensPerMinute is not supported yet: leave it out, concurrency is the limit that is kept',
-  ],
   [{ lanes: [{ match: '*', rpm: 5 }] }, 'capacity.lanes[0].rpm is not an option; match and concurrency are'],
   [{ slots: 5 }, 'capacity.slots is not an option; cells and lanes are'],
   [null, 'capacity must be an object with cells and lanes, got null'],
@@ -63,4 +60,63 @@ test('good options come back as they are', () => {
   const options = { cells: 1, lanes: [{ match: 'openai/*', concurrency: 16 }, { match: '*' }] }
   expect(parseCapacityOptions(options)).toEqual(options)
   expect(parseCapacityOptions({})).toEqual({})
+})
+
+test.each([
+  { requestsPerMinute: 500 },
+  { tokensPerMinute: 500 },
+  { account: 'acme' },
+  { equivalent: ['azure/a'] },
+  { price: 0 },
+  { usdPerCell: 0.1 },
+] as const)('%j is refused while nothing outside the governor keeps it', (limit) => {
+  const parsed = CapacityOptions.safeParse({ lanes: [{ match: '*', ...limit }] })
+  expect(parsed.error && capacityProblems(parsed.error)).toEqual([
+    `capacity.lanes[0].${Object.keys(limit)[0]} is not supported yet: leave it out, concurrency is the limit that is kept`,
+  ])
+  expect(parseCapacityOptions({ lanes: [{ match: '*', ...limit }] })).toEqual({ lanes: [{ match: '*', ...limit }] })
+})
+
+test.each(['requestsPerMinute', 'tokensPerMinute', 'concurrency'])('%s must be an integer ≥ 1', (key) => {
+  for (const value of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null]) {
+    expect(() => parseCapacityOptions({ lanes: [{ match: '*', [key]: value }] })).toThrow(
+      `capacity.lanes[0].${key} must be an integer ≥ 1, got `,
+    )
+  }
+})
+
+test.each([
+  [{ account: ' ' }, 'capacity.lanes[0].account must be a non-empty name, got " "'],
+  [
+    { equivalent: ['azure/*'] },
+    'capacity.lanes[0].equivalent must be a list of lanes such as ["azure/gpt-5"], without patterns, got a list',
+  ],
+  [{ price: -1 }, 'capacity.lanes[0].price must be 0 or an object with input and output (USD per million tokens, ≥ 0)'],
+  [{ price: { input: Number.NaN, output: 1 } }, 'capacity.lanes[0].price must be 0 or an object with input and output'],
+  [{ usdPerCell: 0 }, 'capacity.lanes[0].usdPerCell must be a finite number > 0, got 0'],
+  [{ usdPerCell: Number.POSITIVE_INFINITY }, 'capacity.lanes[0].usdPerCell must be a finite number > 0, got Infinity'],
+])('%j is refused', (limit, message) => {
+  expect(() => parseCapacityOptions({ lanes: [{ match: '*', ...limit }] })).toThrow(message)
+})
+
+test('lanes of one account share one quota, so they declare the same one', () => {
+  const lanes = [
+    { match: 'a/*', account: 'acme', concurrency: 4, requestsPerMinute: 60 },
+    { match: 'b/*', account: 'acme', concurrency: 4 },
+    { match: 'c/*', account: 'other', concurrency: 9 },
+  ]
+  expect(() => parseCapacityOptions({ lanes })).toThrow(
+    new TypeError(
+      'capacity.lanes[1].requestsPerMinute must be what the first lane of account "acme" says (60), because they share it; got nothing',
+    ),
+  )
+})
+
+test('an entry that an earlier one shadows wholly is named; an overlap that leaves it something is not', () => {
+  const lanes = [{ match: 'openai/*' }, { match: 'openai/gpt-*' }, { match: '*-mini' }, { match: '*' }, { match: 'x' }]
+  expect(shadowedLanes({ lanes })).toEqual([
+    'capacity.lanes[1] ("openai/gpt-*") is never used: lanes[0] ("openai/*") comes first and takes all it matches. Put the narrower pattern first',
+    'capacity.lanes[4] ("x") is never used: lanes[3] ("*") comes first and takes all it matches. Put the narrower pattern first',
+  ])
+  expect(shadowedLanes({})).toEqual([])
 })

@@ -1,0 +1,339 @@
+import type { MicroUsd } from '../record/usage.ts'
+import type { CallRole } from '../traffic/exchange.ts'
+import { CostKey } from './cost-key.ts'
+import type { Budget, LeaseRequest, PermitRequest } from './events.ts'
+import type { Lane, Lanes } from './lanes.ts'
+import { Scope } from './scope.ts'
+
+/** What the price list says of a lane. */
+export type Priced = (lane: string) => boolean
+
+/** Money held for one cell in one lane and role. */
+interface Part {
+  readonly key: CostKey
+  readonly cell: CellMoney
+  /** What is still held. */
+  amount: MicroUsd
+  /** Charged and unknown so far. */
+  spent: MicroUsd
+  calls: number
+  readonly probe: boolean
+  open: boolean
+}
+
+interface CellMoney {
+  readonly campaignId: string
+  readonly scopes: readonly Scope[]
+  readonly subject: CostKey
+  readonly parts: Map<CostKey, Part>
+  openParts: number
+  stuck: boolean
+  /** Served by a recording or cut off: its bill is no example. */
+  silent: boolean
+}
+
+/** One request under a budget, from its permit to its bill. */
+export interface Call {
+  readonly part: Part
+  readonly bound: MicroUsd | null
+  /** What is kept for it while its bill is unknown. */
+  unknown: MicroUsd | null
+}
+
+export type Claim =
+  | { readonly kind: 'covered'; readonly holds: readonly { readonly key: CostKey; readonly amount: MicroUsd }[] }
+  /** The budget has not enough now. */
+  | { readonly kind: 'short'; readonly scope: Scope }
+  /** Somebody else is the first of this lane and role, and its bill is not known yet. */
+  | { readonly kind: 'first-cell'; readonly key: CostKey }
+
+/** A first cell is taken to cost no more than so many times the dearest lane that is known. */
+const FIRST_CELL_FACTOR = 10
+
+/**
+ * The budgets of a run: a hold before each cell, moved to charged or unknown call by call, and given back when the cell
+ * is over. Money is integer micro-USD; a charge that nobody knows stays reserved and is never counted as nothing.
+ */
+export class Budgets {
+  readonly #run: Scope | null
+  readonly #priced: Priced
+  readonly #lanes: Lanes
+  readonly #campaigns = new Map<string, Scope>()
+  readonly #scopes = new Map<string, readonly Scope[]>()
+  readonly #keys = new Map<string, CostKey>()
+  readonly #cells = new Map<string, CellMoney>()
+  /** True when money may have come free, or a first bill arrived, since somebody last asked. */
+  changed = false
+
+  /** @throws TypeError when the run's budget is none */
+  constructor(run: Budget | null, priced: Priced, lanes: Lanes) {
+    this.#run = run === null ? null : new Scope(null, run)
+    this.#priced = priced
+    this.#lanes = lanes
+  }
+
+  /** @returns what is wrong with it, or null */
+  add(campaignId: string, budget: Budget): string | null {
+    if (this.#scopes.has(campaignId)) return `campaign ${campaignId} was given a budget after its cells had asked`
+    if (this.#campaigns.has(campaignId)) return `campaign ${campaignId} was given a second budget`
+    try {
+      this.#campaigns.set(campaignId, new Scope(campaignId, budget))
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      return `campaign ${campaignId}: ${error.message}`
+    }
+    return null
+  }
+
+  get all(): readonly Scope[] {
+    return [...(this.#run === null ? [] : [this.#run]), ...this.#campaigns.values()]
+  }
+
+  /** The budgets that bind a cell; none: money is no matter for it. */
+  scopesOf({ rank, spends }: LeaseRequest): readonly Scope[] {
+    if (spends === false) return NONE
+    if (this.#run === null && this.#campaigns.size === 0) return NONE
+    const campaignId = rank[3]
+    let scopes = this.#scopes.get(campaignId)
+    if (scopes === undefined) {
+      const own = this.#campaigns.get(campaignId)
+      scopes = [this.#run, own].filter((scope) => scope !== null && scope !== undefined)
+      this.#scopes.set(campaignId, scopes)
+    }
+    return scopes
+  }
+
+  /** What a cell needs, and whether the budgets have it. Changes nothing. */
+  claim(request: LeaseRequest, lane: Lane | null, scopes: readonly Scope[]): Claim {
+    const keys = new Set([this.#subjectKey(request, lane)])
+    for (const judge of request.judges ?? []) keys.add(this.#key(judge, 'judge'))
+    return this.#claim([...keys], scopes)
+  }
+
+  /** Takes what a claim covers. */
+  open(cellId: string, request: LeaseRequest, lane: Lane | null, scopes: readonly Scope[], claim: Claim): MicroUsd {
+    if (claim.kind !== 'covered') return 0
+    const cell: CellMoney = {
+      campaignId: request.rank[3],
+      scopes,
+      subject: this.#subjectKey(request, lane),
+      parts: new Map(),
+      openParts: 0,
+      stuck: false,
+      silent: false,
+    }
+    this.#cells.set(cellId, cell)
+    return this.#hold(cell, claim.holds)
+  }
+
+  /** Money for a judge that the cell's hold does not cover; null: it is covered, or needs none. */
+  claimJudge(cellId: string, lane: string | null): Claim | null {
+    const cell = this.#cells.get(cellId)
+    if (cell === undefined) return null
+    const key = this.#key(lane, 'judge')
+    return cell.parts.get(key)?.open ? null : this.#claim([key], cell.scopes)
+  }
+
+  openJudge(cellId: string, claim: Claim): void {
+    const cell = this.#cells.get(cellId)
+    if (cell !== undefined && claim.kind === 'covered') this.#hold(cell, claim.holds)
+  }
+
+  /** A judge of this cell waits for money, or no longer: meanwhile what the cell holds will not come free. */
+  stuck(cellId: string, stuck: boolean): void {
+    const cell = this.#cells.get(cellId)
+    if (cell === undefined || cell.stuck === stuck) return
+    cell.stuck = stuck
+    if (cell.openParts > 0) for (const scope of cell.scopes) scope.stuckCells += stuck ? 1 : -1
+    this.changed = true
+  }
+
+  served(cellId: string): void {
+    const cell = this.#cells.get(cellId)
+    if (cell === undefined) return
+    cell.silent = true
+    for (const part of cell.parts.values()) this.#close(part)
+  }
+
+  subjectDone(cellId: string): void {
+    const cell = this.#cells.get(cellId)
+    const part = cell?.parts.get(cell.subject)
+    if (part !== undefined) this.#close(part)
+  }
+
+  /** @param lost the cell was cut off: that it made no call says nothing */
+  close(cellId: string, lost = false): void {
+    const cell = this.#cells.get(cellId)
+    if (cell === undefined) return
+    this.#cells.delete(cellId)
+    cell.silent ||= lost
+    for (const part of cell.parts.values()) this.#close(part)
+  }
+
+  /** What to declare before a request may go to a lane without a price; null where it may. */
+  whyUnpriced(cellId: string, lane: Lane, bound: MicroUsd | null): string | null {
+    const cell = this.#cells.get(cellId)
+    if (cell === undefined || bound !== null) return null
+    const { price, usdPerCell } = lane.limit ?? {}
+    if (price !== undefined || usdPerCell !== undefined || this.#priced(lane.name)) return null
+    const entry = `{ match: ${JSON.stringify(lane.name)}, price: { input, output } }`
+    return `no price of ${lane.name} is known and a budget is set, so nothing was sent. Declare capacity.lanes: [${entry}] in USD per million tokens, price: 0 where nothing is paid, or usdPerCell as the most a cell may cost`
+  }
+
+  /** True where every cell is bound by the run's budget. */
+  get bindsAll(): boolean {
+    return this.#run !== null
+  }
+
+  /** A request is about to leave: its bound is held, as far as there is money. Null where no budget binds the cell. */
+  call(cellId: string, { role = 'subject', lane, boundMicroUsd = null }: PermitRequest): Call | null {
+    const cell = this.#cells.get(cellId)
+    if (cell === undefined) return null
+    const part = this.#partOf(cell, role, lane)
+    part.calls++
+    const short = (boundMicroUsd ?? 0) - part.amount
+    if (part.open && short > 0) {
+      const raise = Math.max(0, Math.min(short, availableIn(cell.scopes)))
+      part.amount += raise
+      for (const scope of cell.scopes) scope.held += raise
+    }
+    return { part, bound: boundMicroUsd, unknown: null }
+  }
+
+  /** The bill of a call; null: nobody knows it, and its bound (else all that is held for the cell) stays reserved. */
+  charge(call: Call, microUsd: MicroUsd | null): void {
+    const { part } = call
+    this.changed = true
+    if (microUsd !== null && Number.isFinite(microUsd) && microUsd >= 0) {
+      const charged = Math.ceil(microUsd)
+      for (const scope of part.cell.scopes) scope.charged += charged
+      this.#spend(part, charged)
+      return
+    }
+    const unknown = call.bound ?? part.amount
+    call.unknown = unknown
+    for (const scope of part.cell.scopes) {
+      scope.unknown += unknown
+      scope.unknownCalls++
+    }
+    this.#spend(part, unknown)
+  }
+
+  #spend(part: Part, microUsd: MicroUsd): void {
+    part.spent += microUsd
+    const covered = Math.min(part.amount, microUsd)
+    part.amount -= covered
+    for (const scope of part.cell.scopes) {
+      scope.held -= covered
+      scope.overshoot += microUsd - covered
+    }
+    // The cell is over, and this is a bill that came late.
+    if (!part.open) part.key.observe(part.spent, part.calls)
+  }
+
+  #partOf(cell: CellMoney, role: CallRole, lane: string): Part {
+    const judge = role === 'judge' ? cell.parts.get(this.#key(lane, 'judge')) : undefined
+    // A judge whose declared lane is another name than the wire's is charged to the judges' part, whichever there is.
+    const part =
+      judge ??
+      (role === 'judge' ? [...cell.parts.values()].find(({ key }) => key !== cell.subject) : undefined) ??
+      cell.parts.get(cell.subject)
+    if (part !== undefined) return part
+    this.#hold(cell, [{ key: cell.subject, amount: 0 }])
+    return cell.parts.get(cell.subject) as Part // just made
+  }
+
+  #claim(keys: readonly CostKey[], scopes: readonly Scope[]): Claim {
+    let known = 0
+    const first: CostKey[] = []
+    for (const key of keys) {
+      const { estimate } = key
+      if (estimate !== null) known += estimate
+      else if (key.probing) return { kind: 'first-cell', key }
+      else first.push(key)
+    }
+    for (const scope of scopes) {
+      // Nothing may be bought, and what costs nothing today is no exception.
+      if (scope.limit === 0) return { kind: 'short', scope }
+      // With nobody left to wait for, the first cell takes whatever there is.
+      const least = scope.mayFree ? Math.max(1, this.#dearest()) : 1
+      if (known + first.length * least > scope.available) return { kind: 'short', scope }
+    }
+    const share = first.length === 0 ? 0 : this.#shareOf(availableIn(scopes) - known)
+    const holds = keys.map((key) => ({ key, amount: key.estimate ?? share }))
+    return { kind: 'covered', holds }
+  }
+
+  /** The largest known estimate: a lane nobody knows is taken to cost no less. */
+  #dearest(): MicroUsd {
+    let dearest = 0
+    for (const { estimate } of this.#keys.values()) dearest = Math.max(dearest, estimate ?? 0)
+    return dearest
+  }
+
+  /** What a first cell holds: an equal share of what is left for all lanes that have not had theirs, bounded. */
+  #shareOf(left: MicroUsd): MicroUsd {
+    let unknown = 0
+    for (const key of this.#keys.values()) if (key.estimate === null && !key.probing) unknown++
+    const share = Math.floor(left / Math.max(1, unknown))
+    const dearest = this.#dearest()
+    return dearest === 0 ? share : Math.min(share, dearest * FIRST_CELL_FACTOR)
+  }
+
+  #hold(cell: CellMoney, holds: readonly { readonly key: CostKey; readonly amount: MicroUsd }[]): MicroUsd {
+    let sum = 0
+    for (const { key, amount } of holds) {
+      const probe = key.estimate === null
+      if (probe) key.probing = true
+      cell.parts.set(key, { key, cell, amount, spent: 0, calls: 0, probe, open: true })
+      sum += amount
+      if (cell.openParts++ > 0) continue
+      for (const scope of cell.scopes) {
+        scope.openCells++
+        if (cell.stuck) scope.stuckCells++
+      }
+    }
+    for (const scope of cell.scopes) scope.held += sum
+    return sum
+  }
+
+  #close(part: Part): void {
+    if (!part.open) return
+    part.open = false
+    this.changed = true
+    const { cell, key } = part
+    for (const scope of cell.scopes) scope.held -= part.amount
+    part.amount = 0
+    if (--cell.openParts === 0) {
+      for (const scope of cell.scopes) {
+        scope.openCells--
+        if (cell.stuck) scope.stuckCells--
+      }
+    }
+    if (!cell.silent || part.spent > 0) key.observe(part.spent, part.calls)
+    if (part.probe) key.probing = false
+  }
+
+  #subjectKey({ lane: declared, rank }: LeaseRequest, lane: Lane | null): CostKey {
+    const name = declared ?? lane?.name ?? null
+    return name === null ? this.#keyNamed(`${rank[3]}\n${rank[2]}`, null) : this.#key(name, 'subject')
+  }
+
+  #key(lane: string | null, role: 'subject' | 'judge'): CostKey {
+    return this.#keyNamed(`${role} ${lane ?? ''}`, lane)
+  }
+
+  #keyNamed(name: string, lane: string | null): CostKey {
+    let key = this.#keys.get(name)
+    if (key === undefined) {
+      const { price, usdPerCell } = (lane === null ? undefined : this.#lanes.limitOf(lane)) ?? {}
+      key = new CostKey(usdPerCell === undefined ? null : Math.ceil(usdPerCell * 1_000_000), price === 0)
+      this.#keys.set(name, key)
+    }
+    return key
+  }
+}
+
+const NONE: readonly Scope[] = []
+
+const availableIn = (scopes: readonly Scope[]): MicroUsd => Math.min(...scopes.map(({ available }) => available))

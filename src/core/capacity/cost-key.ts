@@ -1,0 +1,37 @@
+import type { MicroUsd } from '../record/usage.ts'
+
+/** An estimate is this many times the largest charge seen. */
+const ESTIMATE_FACTOR = 2
+
+/** What cells of one lane and role are charged, as far as this run knows. */
+export class CostKey {
+  /** The declared bound of one cell, or null. */
+  readonly #declared: MicroUsd | null
+  /** Nothing is ever paid here. */
+  readonly free: boolean
+  /** The largest charge of one cell; null before the first. */
+  #largest: MicroUsd | null = null
+  /** A cell ended here without a single call: there may be nothing to pay. */
+  #idle = false
+  /** The first cell is in flight, and the others wait for its bill. */
+  probing = false
+
+  constructor(declared: MicroUsd | null, free: boolean) {
+    this.#declared = declared
+    this.free = free
+  }
+
+  /** What to hold for one cell; null while nobody knows. */
+  get estimate(): MicroUsd | null {
+    if (this.free) return 0
+    if (this.#declared !== null) return this.#declared
+    if (this.#largest !== null) return this.#largest * ESTIMATE_FACTOR
+    return this.#idle ? 0 : null
+  }
+
+  /** A cell's bill. One of 0 for calls that were made (all refused) says nothing of the next. */
+  observe(microUsd: MicroUsd, calls: number): void {
+    if (calls === 0) this.#idle = true
+    else if (microUsd > 0) this.#largest = Math.max(this.#largest ?? 0, microUsd)
+  }
+}

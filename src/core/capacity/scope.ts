@@ -1,0 +1,54 @@
+import type { MicroUsd } from '../record/usage.ts'
+import type { Budget } from './events.ts'
+import type { BudgetSnapshot } from './snapshot.ts'
+
+/** One budget: the run's or a campaign's. Held, charged and unknown never share an amount. */
+export class Scope {
+  /** Null: the run's. */
+  readonly campaignId: string | null
+  readonly limit: MicroUsd
+  held: MicroUsd = 0
+  charged: MicroUsd
+  unknown: MicroUsd
+  unknownCalls = 0
+  /** What was charged, or is kept as unknown, beyond what was held for it. */
+  overshoot: MicroUsd = 0
+  /** Cells that hold money here. */
+  openCells = 0
+  /** Those of them that wait for more money themselves, and so will free none. */
+  stuckCells = 0
+
+  /** @throws TypeError when an amount is no integer ≥ 0 */
+  constructor(campaignId: string | null, budget: Budget) {
+    this.campaignId = campaignId
+    this.limit = amount(budget.limitMicroUsd, 'limitMicroUsd')
+    this.charged = amount(budget.chargedMicroUsd ?? 0, 'chargedMicroUsd')
+    this.unknown = amount(budget.unknownMicroUsd ?? 0, 'unknownMicroUsd')
+  }
+
+  get available(): MicroUsd {
+    return this.limit - this.held - this.charged - this.unknown
+  }
+
+  /** True while a cell in flight may still give money back. */
+  get mayFree(): boolean {
+    return this.openCells > this.stuckCells
+  }
+
+  snapshot(): BudgetSnapshot {
+    return {
+      campaignId: this.campaignId,
+      limitMicroUsd: this.limit,
+      chargedMicroUsd: this.charged,
+      heldMicroUsd: this.held,
+      unknownMicroUsd: this.unknown,
+      unknownCalls: this.unknownCalls,
+      overshootMicroUsd: this.overshoot,
+    }
+  }
+}
+
+function amount(value: number, name: string): MicroUsd {
+  if (Number.isSafeInteger(value) && value >= 0) return value
+  throw new TypeError(`budget: ${name} must be an integer of micro-USD ≥ 0, got ${value}`)
+}
