@@ -1,6 +1,7 @@
 import type { Command } from './command.ts'
 import { gate } from './gate.ts'
+import { importCommand } from './import.ts'
 import { report } from './report.ts'
 
 /** In the order of the help. */
-export const COMMANDS: readonly Command[] = [report, gate]
+export const COMMANDS: readonly Command[] = [report, gate, importCommand]
