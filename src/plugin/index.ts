@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vite'
 import type { TestProjectInlineConfiguration } from 'vitest/config'
 import type { TestProject, Vitest } from 'vitest/node'
-import { type CampaignsOptions, resolveOptions } from './options.ts'
+import { type CampaignsOptions, plainError, resolveOptions } from './options.ts'
 import { createCampaignPool, POOL_NAME } from './pool/campaign-pool.ts'
 import { listByCollecting } from './pool/listing.ts'
 import { ProjectRuns } from './pool/project-runs.ts'
@@ -36,7 +36,7 @@ export interface EvalsOptions extends CampaignsOptions {
  */
 export function evals(options: EvalsOptions = {}): TestProjectInlineConfiguration {
   const { test, extends: base, resolve, plugins, ...own } = options
-  resolveOptions(own, 'evals()')
+  resolveOptions(own, 'evals()', ['test', 'extends', 'resolve', 'plugins'])
   return {
     ...(base === undefined ? {} : { extends: base }),
     ...(resolve === undefined ? {} : { resolve }),
@@ -83,7 +83,7 @@ function configure(project: TestProject, vitest: Vitest, options: ReturnType<typ
   const { config } = project
   const retry = typeof config.retry === 'number' ? config.retry : (config.retry?.count ?? 0)
   if (retry > 0) {
-    throw new TypeError(
+    throw plainError(
       `project ${JSON.stringify(project.name)}: Vitest's retry is ${retry}, and a campaign cannot be retried: ` +
         'repeating only the failed cells turns a true pass rate of .70 into .91. Set retry: 0 for this project.',
     )
@@ -101,6 +101,8 @@ function configure(project: TestProject, vitest: Vitest, options: ReturnType<typ
     runs.opened(run)
     shutdown.opened(projectRuns, run)
   })
+  // A mode that is none is said now, not by every worker that starts.
+  projectRuns.policy()
   runs.add(projectRuns)
   listByCollecting(vitest, project)
   const initializer = createCampaignPool(projectRuns)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nearest } from '../core/campaign/options.ts'
 import { CapacityOptions } from '../core/capacity/options.ts'
 import { resolveTraffic, TrafficOptions, type TrafficSettings } from './traffic-options.ts'
 
@@ -45,13 +46,18 @@ export interface ResolvedOptions {
  * Checks the options and fills in the defaults.
  *
  * @param where the function whose options these are, for messages
+ * @param others options of the function that are not among these
  * @throws TypeError naming every wrong option and where it stands
  */
-export function resolveOptions(options: CampaignsOptions, where: string): ResolvedOptions {
+export function resolveOptions(
+  options: CampaignsOptions,
+  where: string,
+  others: readonly string[] = [],
+): ResolvedOptions {
   const parsed = CampaignsOptions.safeParse(options)
   if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `  ${issue.path.join('.') || 'options'}: ${issue.message}`)
-    throw new TypeError(`${where}: these options cannot be used\n${problems.join('\n')}`)
+    const problems = parsed.error.issues.flatMap((issue) => problemsOf(issue, others))
+    throw plainError(`${where}: ${problems.join('; ')}`)
   }
   return {
     mode: parsed.data.mode ?? 'auto',
@@ -64,10 +70,37 @@ export function resolveOptions(options: CampaignsOptions, where: string): Resolv
   }
 }
 
+function problemsOf(issue: z.core.$ZodIssue, others: readonly string[]): string[] {
+  const path = issue.path.map(String)
+  if (issue.code !== 'unrecognized_keys') return [`${path.join('.') || 'the options'}: ${issue.message}`]
+  const known = [...keysAt(CampaignsOptions, path), ...(path.length === 0 ? others : [])]
+  return issue.keys.map((key) => {
+    const near = nearest(key, known)
+    const hint = near === null ? `the options are ${known.join(', ')}` : `did you mean ${JSON.stringify(near)}?`
+    return `${[...path, key].join('.')} is no option: ${hint}`
+  })
+}
+
+/** The options an object at this path may have. */
+function keysAt(schema: unknown, path: readonly string[]): readonly string[] {
+  if (schema instanceof z.ZodOptional) return keysAt(schema.unwrap(), path)
+  const [key, ...rest] = path
+  if (schema instanceof z.ZodArray) return keysAt(schema.element, rest)
+  if (!(schema instanceof z.ZodObject)) return []
+  return key === undefined ? Object.keys(schema.shape) : keysAt(schema.shape[key], rest)
+}
+
+/** An error that is shown without a stack: Vitest prints one below a configuration's error, and all of it would be ours. */
+export function plainError(message: string): TypeError {
+  const error = new TypeError(message)
+  error.stack = `TypeError: ${message}`
+  return error
+}
+
 function originOf(text: string, where: string): string {
   const url = URL.parse(text)
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new TypeError(
+    throw plainError(
       `${where}: ${JSON.stringify(text)} is no http or https origin; write for instance http://127.0.0.1:8080`,
     )
   }

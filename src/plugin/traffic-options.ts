@@ -86,6 +86,9 @@ function check(where: string, make: () => unknown): void {
   try {
     make()
   } catch (error) {
-    throw new TypeError(`${where}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    const message = `${where}: ${error instanceof Error ? error.message : String(error)}`
+    const shown = new TypeError(message)
+    shown.stack = `TypeError: ${message}`
+    throw shown
   }
 }

@@ -12,6 +12,8 @@ export interface CampaignWorkerOptions {
   /** Opens the run (null when only collecting) and says how the thread is to be started. */
   open(): Promise<{ readonly run: Run | null; readonly settings: WorkerSettings }>
   readonly workerId: number
+  /** Makes the words of a thread safe to print and to keep: without secrets and control characters. */
+  say(text: string): string
   /** The thread was started, or is over. */
   onThread(worker: CampaignWorker, open: boolean): void
 }
@@ -40,6 +42,7 @@ export class CampaignWorker implements PoolWorker {
   #ended: Promise<void> = Promise.resolve()
   #gone: () => Promise<void> | null = () => null
   #lastError: unknown = null
+  #started = false
 
   constructor(options: CampaignWorkerOptions) {
     this.name = options.name
@@ -70,7 +73,10 @@ export class CampaignWorker implements PoolWorker {
     const server = control === null || run === null ? null : serveControl(control.port1, run, this.#options.workerId)
     this.#state = { at: 'running', port: vitest.port1, thread, control: server, run }
     this.#options.onThread(this, true)
-    vitest.port1.on('message', (message) => this.#events.emit('message', message))
+    vitest.port1.on('message', (message: { readonly type?: unknown } | null) => {
+      if (message?.type === 'started') this.#started = true
+      this.#events.emit('message', message)
+    })
     // The port closes when its thread ends, however it ends; Tinypool's promise does not settle on a plain exit.
     vitest.port1.on('close', () => void this.#onPortClosed())
     const task = this.#options.host.run(
@@ -123,13 +129,16 @@ export class CampaignWorker implements PoolWorker {
 
   async #onPortClosed(): Promise<void> {
     if (this.#state.at !== 'running') return
-    const { run, control } = this.#state
+    const { run, control, thread } = this.#state
     this.#state = { at: 'dead' }
     // The thread's own error, if it had one, arrives after its port has closed and before the thread is gone; a plain
     // exit never settles the task.
     const late = new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS).unref())
     await Promise.race([this.#ended, this.#gone() ?? late, late])
-    const why = this.#lastError === null ? 'its thread ended without an error' : describe(this.#lastError)
+    // Tinypool does not see a plain exit: the thread's place is free again only when its task is given up.
+    thread.abort()
+    const why =
+      this.#lastError === null ? 'its thread ended without an error' : this.#options.say(describe(this.#lastError))
     this.#close(control)
     try {
       const lost = run === null ? null : await run.workerLost(this.#options.workerId, why)
@@ -144,7 +153,11 @@ export class CampaignWorker implements PoolWorker {
     // out of a function of ours: where in this package it was noticed helps nobody.
     const error = new Error(message)
     error.stack = `Error: ${message}`
-    setImmediate(this.#events.emit.bind(this.#events, 'error', error))
+    // Until the thread has started Vitest looks for nothing but that word, and waits a minute for it.
+    const said: readonly [event: string, data: unknown] = this.#started
+      ? ['error', error]
+      : ['message', { __vitest_worker_response__: true, type: 'started', error }]
+    setImmediate(this.#events.emit.bind(this.#events, ...said))
   }
 
   #close(control: ControlServer | null): void {

@@ -1,5 +1,6 @@
+import { nearest } from '../../core/campaign/options.ts'
 import type { TrafficPolicy } from '../control.ts'
-import { MODES, type Mode } from '../options.ts'
+import { MODES, type Mode, plainError } from '../options.ts'
 
 export interface PolicyFacts {
   /** `mode` of the options. */
@@ -28,7 +29,10 @@ export function trafficPolicy(facts: PolicyFacts): Policy {
   const { envMode } = facts
   if (envMode !== undefined && envMode !== '') {
     if (!isMode(envMode)) {
-      throw new TypeError(`EVALS_MODE=${JSON.stringify(envMode)} is no mode; use one of ${MODES.join(', ')}`)
+      const near = nearest(envMode, MODES)
+      throw plainError(
+        `EVALS_MODE=${JSON.stringify(envMode)} is no mode; ${near === null ? '' : `did you mean ${near}? `}use one of ${MODES.join(', ')}`,
+      )
     }
     if (envMode !== 'auto') return { traffic: envMode, reason: `EVALS_MODE=${envMode}` }
     return auto(facts.snapshots)

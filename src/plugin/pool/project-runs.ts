@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import { loadEnv } from 'vite'
 import type { TestProject } from 'vitest/node'
-import { PLACEHOLDER_KEY } from '../../core/traffic/redact.ts'
+import { printable } from '../../core/traffic/hostile.ts'
+import { createRedactor, PLACEHOLDER_KEY } from '../../core/traffic/redact.ts'
 import type { WorkerSettings } from '../control.ts'
 import type { ResolvedOptions } from '../options.ts'
 import { commandOf } from '../record-command.ts'
@@ -91,6 +92,13 @@ export class ProjectRuns {
         followsSnapshots: followsSnapshots(this.options.mode, process.env.EVALS_MODE),
       }),
     }
+  }
+
+  /** Text of a worker's thread, without secrets and safe to print. */
+  say(text: string): string {
+    const { rules, pii } = this.options.traffic
+    const redactor = createRedactor({ env: this.#environment(this.project.config.env), rules, pii })
+    return printable(redactor.text(text).text)
   }
 
   track(worker: CampaignWorker, open: boolean): void {

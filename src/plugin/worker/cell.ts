@@ -12,11 +12,14 @@ import type { Failure } from '../../core/record/failure.ts'
 import { describeOutput } from '../../core/record/output.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { CallRole } from '../../core/traffic/exchange.ts'
+import { printable } from '../../core/traffic/hostile.ts'
 import { readExchange } from '../../core/traffic/wire/read.ts'
 import { settlementOf } from '../control.ts'
 import type { CellTraffic, CellTrafficResult } from '../replay/traffic.ts'
 import type { GrantedLease, RegisteredCampaign, WorkerBridge } from './bridge.ts'
+import { placeIn } from './call-site.ts'
 import { Deadline } from './deadline.ts'
+import { gatherSoftFailures } from './expect.ts'
 import { withoutOwnFrames } from './frames.ts'
 import { redactedError } from './redacted-error.ts'
 import { type Scoring, scoreOutput } from './score.ts'
@@ -129,7 +132,7 @@ class Execution {
       throw redactedError(withoutOwnFrames(this.#red, this.#registered.site), this.#bridge.redactor)
     }
     if (record.status === 'infra_error' || record.status === 'judge_error') {
-      context.skip(`${record.status}: ${reasonOf(record)}`)
+      context.skip(printable(`${record.status}: ${reasonOf(record)}`))
     }
   }
 
@@ -193,6 +196,7 @@ class Execution {
 
   async #runSubject(traffic: CellTraffic | null): Promise<Attempt> {
     const { campaign } = this.#registered
+    const soft = gatherSoftFailures(this.#cell.cellId)
     try {
       const context = subjectContext({
         cell: this.#cell,
@@ -205,6 +209,8 @@ class Execution {
         notes: this.#notes,
       })
       const output = await this.#deadline.bound(this.#inTraffic(traffic, 'subject', async () => campaign.run(context)))
+      const failed = soft.end()
+      if (failed !== null) throw failed
       // Digested before redaction: two outputs that differ in a secret alone are different outputs.
       const { digest } = describeOutput(output)
       const kept = this.#bridge.redactor.json(output as Json).value
@@ -212,6 +218,8 @@ class Execution {
       return { kind: 'returned', output, kept, outcome: { kind: 'output', output: { ...shown, digest } } }
     } catch (thrown) {
       return { kind: 'threw', thrown }
+    } finally {
+      soft.end()
     }
   }
 
@@ -264,7 +272,11 @@ class Execution {
       calls: calls.filter((call) => call.role === 'subject'),
     })
     if (verdict.red) this.#red ??= thrown
-    return { ...verdict.outcome, failure: this.#redactFailure(verdict.outcome.failure) }
+    const { failure } = verdict.outcome
+    // Its test is green, so that nothing else shows where it stands.
+    const place = failure.mode === 'assertion' ? placeIn(this.#bridge.file, thrown) : null
+    const placed = place === null ? failure : { ...failure, message: `${failure.message ?? ''} (${place})` }
+    return { ...verdict.outcome, failure: this.#redactFailure(placed) }
   }
 
   #redactFailure(failure: Failure): Failure {

@@ -53,15 +53,27 @@ export class Deadline {
       this.#listeners.add(reject)
       promise.then(
         (value) => {
+          // A loop that blocks the thread keeps its timer from firing, and is no less late.
+          if (this.passed()) return
           this.#listeners?.delete(reject)
           resolve(value)
         },
         (error: unknown) => {
+          if (this.passed()) return
           this.#listeners?.delete(reject)
           reject(error)
         },
       )
     })
+  }
+
+  /** Whether the time is over, also where no timer could say so. */
+  passed(): boolean {
+    if (this.#ended !== null) return true
+    if (this.#waits > 0) return false
+    if (this.#usedMs + this.#clock.now() - this.#startedAt <= this.#limitMs) return false
+    this.#end('deadline', new DeadlineError(this.#limitMs))
+    return true
   }
 
   /** Nested waits count once. */

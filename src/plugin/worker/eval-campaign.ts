@@ -7,8 +7,10 @@ import { type Campaign, loadDefinition } from '../../core/campaign/load.ts'
 import { BROKEN_TEST, type RegisteredCampaign, requireBridge, type WorkerBridge } from './bridge.ts'
 import { type CallSite, callSite } from './call-site.ts'
 import { runCell } from './cell.ts'
+import { adaptExpect } from './expect.ts'
 import { withoutOwnFrames } from './frames.ts'
 import { showVerdict } from './gate.ts'
+import { redactedError } from './redacted-error.ts'
 
 /**
  * Declares a campaign: variants × scenarios × seeds, how to run one, how to score it, how to decide.
@@ -33,6 +35,7 @@ export const evalCampaign: EvalCampaign = Object.assign(registrar('run'), {
 function registrar(mode: 'run' | 'only' | 'skip'): DeclareCampaign {
   const register: DeclareCampaign = (id, definition) => {
     const bridge = requireBridge('evalCampaign()')
+    adaptExpect(bridge)
     const site = callSite(bridge.file, register)
     const suite = mode === 'only' ? describe.only : mode === 'skip' ? describe.skip : describe
     suite(String(id), () => collect(bridge, id, definition, site, mode === 'skip'))
@@ -55,7 +58,7 @@ async function collect<Variant extends object, Scenario extends object, Output>(
     campaign = await loadDefinition(id, definition, { file, line: site.line }, bridge.settings)
   } catch (thrown) {
     // Only this campaign is lost: the others of the file still run, and the run is red.
-    const error = atSite(thrown, site)
+    const error = redactedError(atSite(thrown, site), bridge.redactor) as Error
     bridge.broken.push({ campaignId: String(id), error, skip })
     test(BROKEN_TEST, () => {
       throw error

@@ -1,10 +1,12 @@
 import type { TestContext } from 'vitest'
+import { printable } from '../../core/traffic/hostile.ts'
 import type { RegisteredCampaign, WorkerBridge } from './bridge.ts'
 
 /** A red verdict. Its stack is the evalCampaign() call: that is the line an annotation belongs to. */
 class GateError extends Error {
   override readonly name = 'GateError'
-  constructor(headline: string, site: string) {
+  constructor(said: string, site: string) {
+    const headline = printable(said)
     super(headline)
     this.stack = `${this.name}: ${headline}\n${site}`
   }
@@ -22,5 +24,5 @@ export async function showVerdict(
   const verdict = await control.verdict(registered.campaign.plan.campaignId)
   if (verdict.skipped !== null) return context.skip(verdict.skipped)
   if (verdict.red) throw new GateError(verdict.headline, registered.site)
-  await context.annotate(verdict.headline, 'notice')
+  await context.annotate(printable(verdict.headline), 'notice')
 }

@@ -1,14 +1,18 @@
+import { printable } from '../../core/traffic/hostile.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
+
+const COLOUR = /(\x1b\[[\d;]*m)/
+const escaped = (part: string, at: number): string => (at % 2 === 1 ? part : printable(part))
 
 /** Deeper than any error that somebody reads. */
 const DEPTH = 8
 
 /**
- * What was thrown, without secrets: Vitest prints the message, the stack, the causes and every property of an error,
- * and SDKs put a provider's words and headers there. The thing itself where it holds none.
+ * What was thrown, without secrets and safe to print: Vitest prints the message, the stack, the causes and every property
+ * of an error, and SDKs put a provider's words and headers there. The thing itself where nothing of it has to change.
  */
 export function redactedError(thrown: unknown, redactor: Redactor, depth = 0): unknown {
-  if (typeof thrown === 'string') return redactor.text(thrown).text
+  if (typeof thrown === 'string') return printable(redactor.text(thrown).text)
   if (typeof thrown !== 'object' || thrown === null || depth > DEPTH) return thrown
   const clean = (value: unknown) => redactedError(value, redactor, depth + 1)
   if (Array.isArray(thrown)) {
@@ -16,7 +20,9 @@ export function redactedError(thrown: unknown, redactor: Redactor, depth = 0): u
     return items.some((item, index) => item !== thrown[index]) ? items : thrown
   }
   const isError = thrown instanceof Error
-  if (!isError && Object.getPrototypeOf(thrown) !== Object.prototype) return thrown
+  const prototype: unknown = Object.getPrototypeOf(thrown)
+  // Vitest's serialised errors have no prototype.
+  if (!isError && prototype !== Object.prototype && prototype !== null) return thrown
   const names = new Set([...(isError ? ['message', 'stack', 'cause'] : []), ...Object.keys(thrown)])
   const changed: Record<string, unknown> = {}
   for (const name of names) {
@@ -32,17 +38,18 @@ export function redactedError(thrown: unknown, redactor: Redactor, depth = 0): u
     for (const name of names) define(copy, name, Reflect.get(thrown, name))
     define(copy, 'name', thrown.name)
   }
-  for (const [name, value] of Object.entries(changed)) define(copy, name, value)
+  for (const [name, value] of Object.entries(changed)) define(copy, name, value, !isError)
   return copy
 }
 
 function redactMember(name: string, value: string, redactor: Redactor): string {
   const { [name]: member = value } = redactor.json({ [name]: value }).value
-  return member
+  // Vitest colours what differs; its colours stay, and what they would hide is shown by the text itself.
+  return name === 'diff' ? member.split(COLOUR).map(escaped).join('') : printable(member)
 }
 
-function define(target: object, name: string, value: unknown): void {
-  const enumerable = name !== 'message' && name !== 'stack' && name !== 'cause' && name !== 'name'
+function define(target: object, name: string, value: unknown, plain = false): void {
+  const enumerable = plain || (name !== 'message' && name !== 'stack' && name !== 'cause' && name !== 'name')
   if (value !== undefined)
     Object.defineProperty(target, name, { value, enumerable, writable: true, configurable: true })
 }

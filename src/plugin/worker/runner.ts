@@ -10,6 +10,7 @@ import {
   requireBridge,
   type WorkerBridge,
 } from './bridge.ts'
+import { redactedError } from './redacted-error.ts'
 import { attributeUncaught } from './uncaught.ts'
 
 /** Vitest's runner with a lease around every cell. */
@@ -25,6 +26,7 @@ export default class CampaignRunner extends TestRunner {
   /** Modes (only, skip, -t) are final here: what is planned, and what of it this run selects. */
   async onCollected(files: RunnerTestFile[]): Promise<void> {
     const { control, campaigns, broken } = this.#bridge
+    for (const file of files) this.#clean(file)
     if (control === null) return
     this.#restoreUncaught = attributeUncaught(this.#bridge)
     const suites = [...suitesOf(files)]
@@ -106,7 +108,19 @@ export default class CampaignRunner extends TestRunner {
     if (binding?.kind === 'cell' && binding.lease !== null && !binding.settled) {
       await this.#settleUnrun(binding, 'infra_error', 'collection-error', 'a hook failed before the cell could run')
     }
+    this.#clean(test)
     super.onAfterRunTask(test)
+  }
+
+  override async onAfterRunSuite(suite: RunnerTestSuite): Promise<void> {
+    this.#clean(suite)
+    await super.onAfterRunSuite(suite)
+  }
+
+  /** What a hook, a file or an ordinary test of an eval file has thrown goes to the same sinks as a cell's error. */
+  #clean({ result }: Pick<Task, 'result'>): void {
+    if (result?.errors === undefined) return
+    result.errors = redactedError(result.errors, this.#bridge.redactor) as typeof result.errors
   }
 
   override cancel(reason: Parameters<TestRunner['cancel']>[0]): void {

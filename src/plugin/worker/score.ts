@@ -83,7 +83,19 @@ function settleInTime(scorer: LoadedScorer, input: ScoringInput): unknown {
   }
   if (isThenable(value)) return bounded(scorer, Promise.resolve(value), own, deadline)
   own?.clear()
+  // Nothing could stop it while it blocked the thread.
+  if (own?.passed() || deadline.passed()) {
+    const late = lateError(scorer, own, deadline)
+    if (late !== null) throw late
+  }
   return value
+}
+
+function lateError(scorer: LoadedScorer, own: Deadline | null, deadline: Deadline): Error | null {
+  const late = (bound: string): Error =>
+    new Error(`scorer ${JSON.stringify(scorer.name)} did not settle within ${bound}`)
+  if (own?.endedBy === 'deadline') return late(`its timeout of ${(scorer.timeout ?? 0) / 1000} s`)
+  return deadline.endedBy === 'deadline' ? late("the cell's deadline") : null
 }
 
 async function bounded(
@@ -95,11 +107,7 @@ async function bounded(
   try {
     return await deadline.bound(own === null ? answer : own.bound(answer))
   } catch (error) {
-    const late = (bound: string): Error =>
-      new Error(`scorer ${JSON.stringify(scorer.name)} did not settle within ${bound}`)
-    if (own?.endedBy === 'deadline') throw late(`its timeout of ${(scorer.timeout ?? 0) / 1000} s`)
-    if (deadline.endedBy === 'deadline') throw late("the cell's deadline")
-    throw error
+    throw lateError(scorer, own, deadline) ?? error
   } finally {
     own?.clear()
   }

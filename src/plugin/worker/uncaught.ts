@@ -1,4 +1,5 @@
 import type { WorkerBridge } from './bridge.ts'
+import { redactedError } from './redacted-error.ts'
 
 const EVENTS = ['uncaughtException', 'unhandledRejection'] as const
 
@@ -17,7 +18,10 @@ export function attributeUncaught(bridge: WorkerBridge): () => void {
       const cellId = bridge.cellContext.getStore()
       const take = cellId === undefined ? undefined : bridge.uncaught.get(cellId)
       if (take !== undefined) take(error)
-      else for (const listener of displaced) (listener as (error: unknown, detail: unknown) => void)(error, detail)
+      else {
+        const shown = redactedError(error, bridge.redactor)
+        for (const listener of displaced) (listener as (error: unknown, detail: unknown) => void)(shown, detail)
+      }
     }
     process.on(event, own as () => void)
     undo.push(() => {

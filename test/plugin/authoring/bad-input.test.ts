@@ -82,15 +82,22 @@ const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\
 describe('a configuration that cannot be used ends before anything runs', () => {
   test.each([
     ['cells', [], 'capacity.cells: must be an integer ≥ 1, got NaN'],
-    ['key', [], 'capcity'],
+    ['key', [], 'evals(): capcity is no option: did you mean "capacity"?'],
+    ['deep key', [], 'evals(): capacity.lanes.0.concurency is no option: did you mean "concurrency"?'],
+    ['project key', [], 'evals(): extend is no option: did you mean "extends"?'],
+    ['volatile', [], 'evals(): volatile: '],
+    ['passthrough', [], 'evals(): passthrough[0]: "my-service" is no http or https origin'],
+    ['mode', ['--project', 'evals'], 'EVALS_MODE="recrod" is no mode; did you mean record?'],
     ['retry', [], "Vitest's retry is 2, and a campaign cannot be retried"],
     ['', ['--retry=1'], "Vitest's retry is 1, and a campaign cannot be retried"],
     ['none', [], 'matches "**/*.nothing.ts". Name the files *.eval.ts'],
   ] as const)('%s %j', async (config, args, message) => {
     const root = await project('bad-input')
-    const { code, output } = await runVitest(root, ['once', ...args], { BAD_CONFIG: config })
+    const env = config === 'mode' ? { EVALS_MODE: 'recrod' } : {}
+    const { code, output } = await runVitest(root, ['once', ...args], { BAD_CONFIG: config, ...env })
     expect(code, output).toBe(1)
     expect(output).toContain(message)
+    expect(output, 'one paragraph, no stack').not.toMatch(/^\s+at /m)
     expect(await readdir(root)).not.toContain('.evals')
   })
 })
