@@ -1,9 +1,9 @@
-import { pairedTMde } from '../stats/power.ts'
 import type { Arm } from './arm.ts'
 import { changesOf } from './changes.ts'
 import { compare } from './comparison.ts'
 import { type Contrast, type ContrastP, contrastOf, testContrasts } from './contrast.ts'
-import { decideThreshold, FEWEST_UNITS, type Rule } from './decision.ts'
+import { decideThreshold, type Rule } from './decision.ts'
+import { detectableEffect } from './detectable.ts'
 import { noEstimate } from './estimate.ts'
 import { type ExitCode, exitCodeOf, GRAVITY } from './exit.ts'
 import { mustPassOf } from './must-pass.ts'
@@ -36,7 +36,7 @@ export function judgeCandidates(trial: Trial): Judged[] {
   const seeds = cells.seeds.length
   const contrasts = comparator === null ? [] : candidates.map((arm) => contrastOf(arm, comparator, units, span, seeds))
   const tests = testContrasts(contrasts, trial.key)
-  const effect = units.count < FEWEST_UNITS ? null : pairedTMde(units.count, { power: SHOWN_POWER, alpha: 2 * tail })
+  const effect = detectableEffect(units.count, { power: SHOWN_POWER, alpha: 2 * tail })
   return candidates.map((arm, j) => {
     const contrast = contrasts[j]
     const test = tests[j]

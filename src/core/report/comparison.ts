@@ -3,7 +3,7 @@ import { moments } from '../stats/mean-interval.ts'
 import { bettingLowerBound } from '../stats/sequence/betting.ts'
 import { tQuantile } from '../stats/student-t.ts'
 import type { Arm } from './arm.ts'
-import { type Contrast, type ContrastP, type Side, sides, tippingCells } from './contrast.ts'
+import { type Contrast, type ContrastP, type Side, sides, skewedLower, tippingCells } from './contrast.ts'
 import { decide, type Evidence, FEWEST_UNITS, type Rule } from './decision.ts'
 import { meanEstimate, noEstimate } from './estimate.ts'
 import { flakinessChangeOf } from './flakiness.ts'
@@ -77,6 +77,7 @@ export function compare(
     noDifference: missingCells === 0 && lowest.every((difference) => difference === 0),
     lower: lower.bound,
     upper: upper.bound,
+    skewedLower: skewedLower(lowest, level),
     zeroSpread: lower.zeroSpread || upper.zeroSpread,
     p: test.adjusted,
     alpha: gate.alpha,

@@ -1,6 +1,7 @@
 import { meanInterval, moments } from '../stats/mean-interval.ts'
 import type { PhiloxKey } from '../stats/philox.ts'
 import { type SignFlip, signFlip } from '../stats/sign-flip.ts'
+import { skewedBounds } from '../stats/skewed-bounds.ts'
 import type { Arm } from './arm.ts'
 import { type Units, unitMeans } from './units.ts'
 
@@ -39,6 +40,10 @@ export function contrastOf(candidate: Arm, comparator: Arm, units: Units, span: 
     missingCells: candidate.planned - candidate.measured + comparator.planned - comparator.measured,
   }
 }
+
+/** The lower bound for differences that may be skewed; null where there is none. */
+export const skewedLower = (lowest: Float64Array, level: number): number | null =>
+  skewedBounds(lowest, level)?.lo ?? null
 
 /** [lower bound over the lowest values, upper bound over the highest]: conservative where the two differ. */
 export function sides(lowest: Float64Array, highest: Float64Array, level: number): readonly [lower: Side, upper: Side] {

@@ -21,6 +21,11 @@ export interface Evidence {
   /** Bounds of the multiplicity-adjusted interval with missing cells at their worst; null where refused. */
   readonly lower: number | null
   readonly upper: number | null
+  /**
+   * The lower bound where differences may be skewed, never above `lower`; null where all are equal. Two equal arms have
+   * symmetric differences; arms that differ by a margin or a smallest gain need not.
+   */
+  readonly skewedLower: number | null
   /** All differences equal: lower and upper are then the mean, which the sign-flip test must back. */
   readonly zeroSpread: boolean
   /** Sign-flip p, two-sided, adjusted over the candidates. */
@@ -68,12 +73,23 @@ function harm(e: Evidence): boolean {
   return below(e.upper, -e.margin) || (below(e.upper, 0) && !above(e.lower, -e.margin))
 }
 
+/** Above the limit, skewed differences allowed for: what two equal arms cannot have, arms that differ may. */
+const clears = (e: Evidence, limit: number): boolean => above(e.lower, limit) && above(e.skewedLower, limit)
+
 function gain(e: Evidence): boolean {
-  return above(e.lower, e.minGain) && ((e.units >= T_ALONE_UNITS && !e.zeroSpread) || flipShows(e))
+  const shown = e.minGain === 0 || e.zeroSpread ? above(e.lower, e.minGain) : clears(e, e.minGain)
+  return shown && ((e.units >= T_ALONE_UNITS && !e.zeroSpread) || flipShows(e))
 }
 
 function withinMargin(e: Evidence): boolean {
-  return e.margin !== null && above(e.lower, -e.margin) && !e.zeroSpread && e.units >= T_UNITS
+  return e.margin !== null && clears(e, -e.margin) && !e.zeroSpread && e.units >= T_UNITS
+}
+
+/** The t interval says so and the bound for skewed differences does not. */
+function skewDecides(e: Evidence): boolean {
+  if (e.zeroSpread || e.units < T_UNITS) return false
+  const limits = [...(e.minGain > 0 ? [e.minGain] : []), ...(e.margin === null ? [] : [-e.margin])]
+  return limits.some((limit) => above(e.lower, limit) && !clears(e, limit))
 }
 
 function nonInferior(e: Evidence): boolean {
@@ -151,6 +167,7 @@ export const RULES: readonly Rule[] = [
     // The interval says so, the bound that needs no assumption does not: reached only by what 7 and 8 did not ship.
     when: (e) => e.bounded !== null && e.units >= FEWEST_UNITS && (gain(e) || nonInferior(e)),
   },
+  { row: '10', outcome: 'inconclusive', code: 'skew_unproven', red: false, when: skewDecides },
   {
     row: '10',
     outcome: 'underpowered',

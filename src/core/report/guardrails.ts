@@ -2,6 +2,7 @@ import type { PlannedGuardrail } from '../campaign/plan.ts'
 import type { RunRecord } from '../record/record.ts'
 import { meanInterval } from '../stats/mean-interval.ts'
 import { medianOfSorted } from '../stats/quantile-interval.ts'
+import { skewedBounds } from '../stats/skewed-bounds.ts'
 import { type Arm, passOf, recordAt } from './arm.ts'
 import type { Cells } from './cells.ts'
 import { T_UNITS } from './decision.ts'
@@ -214,7 +215,8 @@ function scores(
 }
 
 /**
- * [lower bound of the lowest, upper bound of the highest]. Where all differences are equal, the share of units that may
+ * [lower bound of the lowest, upper bound of the highest]. The lower one says that a limit is kept, so it allows for
+ * skewed differences, as the margin does. Where all differences are equal, the share of units that may
  * still differ is bounded as in {@link meanBounds}: with n that agree, at most 1 − tail^(1/n), at worst by the whole scale.
  */
 function bounded(
@@ -230,7 +232,8 @@ function bounded(
   if (scale === null || n < 2) return plain
   const unseen = 1 - ((1 - level) / 2) ** (1 / n)
   const span = scale[1] - scale[0]
-  const lo = low.refused === 'zero_spread' ? low.mean - unseen * (span + low.mean) : low.lo
+  const lo =
+    low.refused === 'zero_spread' ? low.mean - unseen * (span + low.mean) : (skewedBounds(lowest, level)?.lo ?? null)
   const hi = high.refused === 'zero_spread' ? high.mean + unseen * (span - high.mean) : high.hi
   const { refused: _, ...rest } = plain
   return { ...rest, lo, hi, se: null, method: 'bounds' }

@@ -123,6 +123,8 @@ const SENTENCES: { readonly [code: string]: Sentence } = {
     const bound = lo === null ? 'unknown' : scoreWords(context.trial.scale).difference(lo)
     return `${c.id} looks good (${movement(c, context)}), but the bound that also covers rare large losses is ${bound}; add scenarios`
   },
+  skew_unproven: (c, context) =>
+    `${c.id} looks good (${movement(c, context)}), but scenarios differ so unevenly that a few more like the worst could change it; add scenarios`,
   exploratory: (c, { trial, ...context }) => {
     const [why] = trial.exploratory
     const moved = movement(c, { trial, ...context })

@@ -1,10 +1,12 @@
 import { meanInterval } from '../stats/mean-interval.ts'
+import { skewedBounds } from '../stats/skewed-bounds.ts'
 import type { Arm } from './arm.ts'
 import type { Estimate } from './report.ts'
 import { type Units, unitMeans } from './units.ts'
 
 /**
- * Bounds of one variant's mean, missing cells at the bottom for the lower and at the top for the upper one.
+ * Bounds of one variant's mean, missing cells at the bottom for the lower and at the top for the upper one. Scores near
+ * an end of the scale are skewed, so the bounds are those of {@link skewedBounds}.
  *
  * Where all units have the same value c, t says nothing. Then whatever share q of the population has another value,
  * all n agreeing has probability (1 − q)^n, so with one-sided confidence 1 − tail at most q = 1 − tail^(1/n) differs,
@@ -19,7 +21,7 @@ export function meanBounds(arm: Arm, units: Units, [bottom, top]: readonly [numb
   const n = lowest.length
   const bound = (values: Float64Array, side: 'lo' | 'hi'): number | null => {
     const interval = meanInterval(values, level)
-    if (interval.refused !== 'zero_spread') return interval[side]
+    if (interval.refused !== 'zero_spread') return skewedBounds(values, level)?.[side] ?? null
     const unseen = 1 - tail ** (1 / n)
     return side === 'lo'
       ? interval.mean - unseen * (interval.mean - bottom)

@@ -3,7 +3,8 @@ import { type PowerTarget, requiredScenarios } from '../stats/power.ts'
 import { seedsCanSave, varianceComponents } from '../stats/variance-components.ts'
 import { type Arm, cellValue, recordAt } from './arm.ts'
 import type { Cells } from './cells.ts'
-import { FEWEST_UNITS } from './decision.ts'
+import { FEWEST_UNITS, T_UNITS } from './decision.ts'
+import { detectableEffect } from './detectable.ts'
 import { plural } from './numbers.ts'
 import type { CandidateReport, Variance } from './report.ts'
 
@@ -76,8 +77,13 @@ export function powerOf({
   const needed = (t: number, s: number, k: number): number | null => {
     const variance = t + s / k
     if (variance <= 0) return FEWEST_UNITS
-    if (target / Math.sqrt(variance) < SMALLEST_EFFECT) return null
-    return Math.max(FEWEST_UNITS, requiredScenarios({ delta: target, tau2: t, sigma2: s, seeds: k }, power))
+    const effect = target / Math.sqrt(variance)
+    if (effect < SMALLEST_EFFECT) return null
+    for (let few = FEWEST_UNITS; few < T_UNITS; few++) {
+      const least = detectableEffect(few, power)
+      if (least !== null && least <= effect) return few
+    }
+    return Math.max(T_UNITS, requiredScenarios({ delta: target, tau2: t, sigma2: s, seeds: k }, power))
   }
   const atThisK = known ? needed(tau2, sigma2, seeds) : needed(spread.sd ** 2, 0, 1)
   const atAnyK = known ? needed(tau2, 0, 1) : null

@@ -9,16 +9,12 @@ const WEYL_0 = 0x9e3779b9
 const WEYL_1 = 0xbb67ae85
 const ROUNDS = 10
 
-/** High 32 bits of the product of two unsigned 32-bit numbers. */
-function highProduct(a: number, b: number): number {
-  const aHigh = a >>> 16
-  const aLow = a & 0xffff
-  const bHigh = b >>> 16
-  const bLow = b & 0xffff
-  const low = aLow * bLow
-  const middle = aHigh * bLow + (low >>> 16)
-  const cross = aLow * bHigh + (middle & 0xffff)
-  return (aHigh * bHigh + Math.floor(middle / 0x10000) + Math.floor(cross / 0x10000)) >>> 0
+/**
+ * High 32 bits of the product of two unsigned 32-bit numbers, given its low ones: the rounded double is off by at most
+ * 2^11 (half an ulp below 2^64, twice), so what is left after taking the low bits away rounds to the exact quotient.
+ */
+function highProduct(a: number, b: number, low: number): number {
+  return Math.floor((a * b - low) * 2 ** -32 + 0.5)
 }
 
 /**
@@ -28,13 +24,17 @@ function highProduct(a: number, b: number): number {
  * @param out receives the four words
  */
 export function philox(out: Uint32Array, c0: number, c1: number, c2: number, c3: number, key: PhiloxKey): void {
-  let [x0, x1, x2, x3] = [c0 >>> 0, c1 >>> 0, c2 >>> 0, c3 >>> 0]
-  let [k0, k1] = [key[0] >>> 0, key[1] >>> 0]
+  let x0 = c0 >>> 0
+  let x1 = c1 >>> 0
+  let x2 = c2 >>> 0
+  let x3 = c3 >>> 0
+  let k0 = key[0] >>> 0
+  let k1 = key[1] >>> 0
   for (let round = 0; round < ROUNDS; round++) {
-    const high0 = highProduct(MULTIPLIER_0, x0)
     const low0 = Math.imul(MULTIPLIER_0, x0) >>> 0
-    const high1 = highProduct(MULTIPLIER_1, x2)
+    const high0 = highProduct(MULTIPLIER_0, x0, low0)
     const low1 = Math.imul(MULTIPLIER_1, x2) >>> 0
+    const high1 = highProduct(MULTIPLIER_1, x2, low1)
     x0 = (high1 ^ x1 ^ k0) >>> 0
     x1 = low1
     x2 = (high0 ^ x3 ^ k1) >>> 0

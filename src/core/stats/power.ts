@@ -1,4 +1,5 @@
 import { noncentralTUpper } from './noncentral-t.ts'
+import { normalQuantile } from './normal.ts'
 import { tQuantile } from './student-t.ts'
 
 export interface PowerTarget {
@@ -25,7 +26,9 @@ export function pairedTPower(n: number, effect: number, alpha: number): number {
  */
 export function pairedTMde(n: number, { power, alpha }: PowerTarget): number {
   requireTarget(power, alpha)
-  return increasingRoot((effect) => pairedTPower(n, effect, alpha), power, 1 / Math.sqrt(n), 1e-9)
+  const critical = tQuantile(1 - alpha / 2, n - 1)
+  const guess = Math.max(0.1, critical + normalQuantile(power)) / Math.sqrt(n)
+  return increasingRoot((effect) => noncentralTUpper(critical, n - 1, effect * Math.sqrt(n)), power, guess)
 }
 
 /**
@@ -36,7 +39,9 @@ export function pairedTPowerN(delta: number, sd: number, { power, alpha }: Power
   requireTarget(power, alpha)
   if (!(delta > 0 && sd > 0)) throw new RangeError(`needs delta > 0 and sd > 0, not ${delta} and ${sd}`)
   // From one half of a degree of freedom on: below, the non-central t has no use and no accuracy.
-  return 1.5 + increasingRoot((more) => pairedTPower(1.5 + more, delta / sd, alpha), power, 1, 1e-9)
+  const critical = normalQuantile(1 - alpha / 2)
+  const guess = (Math.max(0.1, critical + normalQuantile(power)) * (sd / delta)) ** 2 + critical ** 2 / 2
+  return 1.5 + increasingRoot((more) => pairedTPower(1.5 + more, delta / sd, alpha), power, Math.max(0.5, guess - 1.5))
 }
 
 /**
@@ -58,25 +63,34 @@ function requireTarget(power: number, alpha: number): void {
   }
 }
 
+const RELATIVE = 1e-9
+/** How far from the guess the first bracket reaches. */
+const BRACKET = 1.15
+
 /**
- * Where an increasing function reaches the target: doubling until it is passed, then regula falsi with the Illinois
- * rule, which needs a fraction of the evaluations that bisection does.
+ * Where an increasing function of x > 0 reaches the target (0 where it is there already): a bracket around the guess, then
+ * regula falsi with the Illinois rule. An evaluation costs a numerical integral, and by far the most near 0, so the guess
+ * comes from the normal approximation.
  */
-function increasingRoot(f: (x: number) => number, target: number, start: number, relative: number): number {
-  let low = 0
-  let below = f(low) - target
-  if (below >= 0) return low
-  let high = start
-  let over = f(high) - target
+function increasingRoot(f: (x: number) => number, target: number, guess: number): number {
+  let [low, high] = [guess, guess]
+  let below = f(guess) - target
+  let over = below
+  while (below >= 0) {
+    if (low < 1e-6) return 0
+    ;[high, over] = [low, below]
+    low = low < 1e-3 ? 0 : low / BRACKET
+    below = f(low) - target
+    if (low === 0 && below >= 0) return 0
+  }
   while (over < 0) {
-    low = high
-    below = over
-    high *= 2
-    if (high > 1e12) throw new RangeError('no effect of any size reaches this power')
+    ;[low, below] = [high, over]
+    high *= BRACKET
     over = f(high) - target
+    if (high > 1e12) throw new RangeError('no effect of any size reaches this power')
   }
   let last = 0
-  for (let i = 0; i < 200 && high - low > relative * high; i++) {
+  for (let i = 0; i < 200 && high - low > RELATIVE * high; i++) {
     const middle = high - (over * (high - low)) / (over - below)
     const at = f(middle) - target
     if (at === 0 || middle <= low || middle >= high) return middle
@@ -86,7 +100,7 @@ function increasingRoot(f: (x: number) => number, target: number, start: number,
       below = at
       if (side === last) over /= 2
     } else {
-      if (high - middle <= relative * high) return middle
+      if (high - middle <= RELATIVE * high) return middle
       high = middle
       over = at
       if (side === last) below /= 2

@@ -17,6 +17,7 @@ const quiet: Evidence = {
   sameOutputs: false,
   lower: -0.1,
   upper: 0.1,
+  skewedLower: -0.1,
   zeroSpread: false,
   p: 0.9,
   alpha: 0.025,
@@ -31,6 +32,12 @@ const quiet: Evidence = {
   guardrailOpen: false,
   bounded: null,
 }
+/** The bound for skewed differences is that of the t interval unless a line says otherwise. */
+const evidenceOf = (parts: Partial<Evidence>): Evidence => ({
+  ...quiet,
+  skewedLower: parts.lower ?? quiet.lower,
+  ...parts,
+})
 const worse = { lower: -0.3, upper: -0.1, p: 0.001 }
 const better = { lower: 0.1, upper: 0.3, p: 0.001 }
 
@@ -257,6 +264,31 @@ const ROWS: readonly Row[] = [
     'bounded_unproven',
     false,
   ],
+  [
+    'within the margin, but not where differences may be skewed',
+    { margin: 0.2, skewedLower: -0.2, target: 0.09 },
+    '10',
+    'inconclusive',
+    'skew_unproven',
+    false,
+  ],
+  [
+    'a worthwhile gain, but not where differences may be skewed',
+    { ...better, minGain: 0.05, skewedLower: 0.04, target: 0.09 },
+    '10',
+    'inconclusive',
+    'skew_unproven',
+    false,
+  ],
+  ['any gain, skewed or not', { ...better, skewedLower: -0.1 }, '7', 'ship', 'superior', false],
+  [
+    'within the margin at 9 scenarios, skewed',
+    { margin: 0.2, skewedLower: -0.3, units: 9 },
+    '11',
+    'inconclusive',
+    'inconclusive',
+    false,
+  ],
   ['missing cells that could decide', { coverageShort: true }, '10', 'inconclusive', 'incomplete', true],
   [
     'missing cells and too little power',
@@ -274,7 +306,7 @@ const ROWS: readonly Row[] = [
 
 describe('the verdict table', () => {
   it.each(ROWS)('%s', (_, evidence, row, outcome, code, red) => {
-    const rule = decide({ ...quiet, ...evidence })
+    const rule = decide(evidenceOf(evidence))
     expect({ row: rule.row, outcome: rule.outcome, code: rule.code, red: rule.red }).toEqual({
       row,
       outcome,
@@ -287,7 +319,7 @@ describe('the verdict table', () => {
     for (const left of RULES) {
       if (left.code === 'inconclusive') continue
       const changes = ROWS.some(([, evidence, , , code]) => {
-        const other = RULES.filter((rule) => rule !== left).find((rule) => rule.when({ ...quiet, ...evidence }))
+        const other = RULES.filter((rule) => rule !== left).find((rule) => rule.when(evidenceOf(evidence)))
         return code === left.code && other?.code !== code
       })
       expect(changes, left.code).toBe(true)
@@ -312,13 +344,16 @@ describe('the verdict table', () => {
       '10',
       '10',
       '10',
+      '10',
       '11',
     ])
     expect(new Set(RULES.map(({ code }) => code)).size).toBe(RULES.length)
   })
 
   it('refused bounds show nothing', () => {
-    expect(decide({ ...quiet, lower: null, upper: null, margin: 0.2, target: 0.5, p: 0.001 }).code).toBe('inconclusive')
+    expect(
+      decide({ ...quiet, lower: null, upper: null, skewedLower: null, margin: 0.2, target: 0.5, p: 0.001 }).code,
+    ).toBe('inconclusive')
   })
 })
 
