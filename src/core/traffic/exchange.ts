@@ -29,6 +29,8 @@ export type BodyEnd =
   | { readonly kind: 'client-abort' }
   /** The connection broke while the body was read. */
   | { readonly kind: 'broken'; readonly code: string; readonly message: string }
+  /** The client read on; only the beginning of so many bytes was kept. */
+  | { readonly kind: 'cut'; readonly bytes: number }
 
 /** One HTTP response, decoded (no content-encoding) and redacted. */
 export interface ExchangeResponse {

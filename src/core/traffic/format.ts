@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Body, CALL_ROLES, type Exchange } from './exchange.ts'
+import { type Body, type BodyEnd, CALL_ROLES, type Exchange } from './exchange.ts'
+import { type BodyShare, type OpenShared, SHARED_NAME, sharedBody } from './shared.ts'
 
 const NAME = 'vitest-campaign/recording@'
 const VERSION = 1
@@ -47,6 +48,7 @@ const body = z.union([
   z.null(),
   z.strictObject({ text: z.string() }),
   z.strictObject({ base64: z.base64() }),
+  z.strictObject({ shared: z.string().regex(SHARED_NAME, 'is no name of a shared body') }),
   // What JSON.parse gave: nothing to validate, only to be there.
   z.strictObject({ json: z.custom<unknown>((value) => value !== undefined, 'has no value') }),
 ])
@@ -64,6 +66,7 @@ const response = z.strictObject({
     z.strictObject({ kind: z.literal('complete') }),
     z.strictObject({ kind: z.literal('client-abort') }),
     z.strictObject({ kind: z.literal('broken'), code: z.string(), message: z.string() }),
+    z.strictObject({ kind: z.literal('cut'), bytes: count }),
   ]),
 })
 
@@ -93,15 +96,17 @@ type StoredBody = z.infer<typeof body>
 /**
  * The text of a recording file: a header line, then one exchange per line, keys in a fixed order so that two
  * recordings of the same differ where they differ. JSON bodies stand as JSON where that gives their text back.
+ *
+ * @param share collects large bodies, which then have files of their own; without it they stand in their lines
  */
-export function encodeRecording(recording: Recording): string {
+export function encodeRecording(recording: Recording, share?: BodyShare): string {
   const { campaignId, variantId, scenarioId, seed, recordedAt, exchanges } = recording
   const first = JSON.stringify({ schema: RECORDING_SCHEMA, campaignId, variantId, scenarioId, seed, recordedAt })
-  return `${[first, ...exchanges.map(encodeExchange)].join('\n')}\n`
+  return `${[first, ...exchanges.map((exchange) => encodeExchange(exchange, share))].join('\n')}\n`
 }
 
 /** One line of a recording or of a raw capture, without its line end. */
-export function encodeExchange(exchange: Exchange): string {
+export function encodeExchange(exchange: Exchange, share?: BodyShare): string {
   const { request, outcome } = exchange
   return JSON.stringify({
     role: exchange.role,
@@ -111,7 +116,7 @@ export function encodeExchange(exchange: Exchange): string {
       method: request.method,
       url: request.url,
       headers: request.headers,
-      body: storedBody(request.body),
+      body: storedBody(request.body, share),
     },
     outcome:
       outcome.kind === 'fault'
@@ -121,12 +126,9 @@ export function encodeExchange(exchange: Exchange): string {
             status: outcome.status,
             statusText: outcome.statusText,
             headers: outcome.headers,
-            body: storedBody(outcome.body),
+            body: storedBody(outcome.body, share),
             cuts: outcome.cuts,
-            end:
-              outcome.end.kind === 'broken'
-                ? { kind: outcome.end.kind, code: outcome.end.code, message: outcome.end.message }
-                : { kind: outcome.end.kind },
+            end: storedEnd(outcome.end),
           },
     source: exchange.source,
     startedAt: exchange.startedAt,
@@ -137,8 +139,15 @@ export function encodeExchange(exchange: Exchange): string {
   })
 }
 
-function storedBody(body: Body): StoredBody {
+function storedEnd(end: BodyEnd): BodyEnd {
+  if (end.kind === 'broken') return { kind: end.kind, code: end.code, message: end.message }
+  return end.kind === 'cut' ? { kind: end.kind, bytes: end.bytes } : { kind: end.kind }
+}
+
+function storedBody(body: Body, share: BodyShare | undefined): StoredBody {
   if (body === null) return null
+  const shared = share?.keep(body) ?? null
+  if (shared !== null) return { shared }
   if (!('text' in body)) return { base64: body.base64 }
   const { text } = body
   if (/^[{[]/.test(text)) {
@@ -152,8 +161,20 @@ function storedBody(body: Body): StoredBody {
   return { text }
 }
 
-function bodyOf(stored: StoredBody): Body {
-  return stored !== null && 'json' in stored ? { text: JSON.stringify(stored.json) } : stored
+function bodyOf(stored: StoredBody, place: Place): Body {
+  if (stored === null) return null
+  if ('json' in stored) return { text: JSON.stringify(stored.json) }
+  if (!('shared' in stored)) return stored
+  const body = sharedBody(stored.shared, place.open)
+  if ('wrong' in body)
+    throw new RecordingError(place.file, place.line, `${body.wrong}, or record the cell again with -u`)
+  return body
+}
+
+interface Place {
+  readonly file: string
+  readonly line: number
+  readonly open: OpenShared | undefined
 }
 
 /** `note` says what was left out: a last line that a crash tore; null when nothing was. */
@@ -164,14 +185,16 @@ export interface Decoded<T> {
 
 /**
  * @param file name for messages
- * @throws RecordingError for a bad line (but a torn last one), an unknown or newer schema
+ * @param open gives the bytes of a shared body
+ * @throws RecordingError for a bad line (but a torn last one), an unknown or newer schema, a shared body that is missing
+ *   or was changed
  */
-export function decodeRecording(text: string, file: string): Decoded<Recording> {
+export function decodeRecording(text: string, file: string, open?: OpenShared): Decoded<Recording> {
   const lines = linesOf(text)
   const first = lines[0]
   if (first === undefined) throw new RecordingError(file, 1, 'the recording is empty; record the cell again with -u')
   const { schema: _, ...about } = parse(header, refuseOtherSchema(parseLine(first.text, file, 1), file), file, 1)
-  const { value, note } = decodeLines(lines.slice(1), file)
+  const { value, note } = decodeLines(lines.slice(1), file, open)
   return { value: { ...about, exchanges: value }, note }
 }
 
@@ -203,24 +226,25 @@ function linesOf(text: string): Line[] {
   return rest === '' ? lines : [...lines, { number: lines.length + 1, text: rest, ended: false }]
 }
 
-function decodeLines(lines: readonly Line[], file: string): Decoded<Exchange[]> {
+function decodeLines(lines: readonly Line[], file: string, open?: OpenShared): Decoded<Exchange[]> {
   const value: Exchange[] = []
   for (const line of lines) {
     if (!line.ended && !isJson(line.text)) {
       return { value, note: `${file}:${line.number}: the last line is torn and was left out` }
     }
-    value.push(decodeExchange(line.text, file, line.number))
+    value.push(decodeExchange(line.text, { file, line: line.number, open }))
   }
   return { value, note: null }
 }
 
-function decodeExchange(text: string, file: string, number: number): Exchange {
-  const read = parse(exchange, parseLine(text, file, number), file, number)
+function decodeExchange(text: string, place: Place): Exchange {
+  const { file, line } = place
+  const read = parse(exchange, parseLine(text, file, line), file, line)
   const { outcome } = read
   return {
     ...read,
-    request: { ...read.request, body: bodyOf(read.request.body) },
-    outcome: outcome.kind === 'fault' ? outcome : { ...outcome, body: bodyOf(outcome.body) },
+    request: { ...read.request, body: bodyOf(read.request.body, place) },
+    outcome: outcome.kind === 'fault' ? outcome : { ...outcome, body: bodyOf(outcome.body, place) },
   }
 }
 

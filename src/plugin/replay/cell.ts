@@ -1,14 +1,16 @@
+import { join } from 'node:path'
 import type { LooseRequest } from '../../core/integrity/check.ts'
 import type { Exchange } from '../../core/traffic/exchange.ts'
 import { decodeRecording, encodeExchange, encodeRecording, type Recording } from '../../core/traffic/format.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
 import { sameTraffic } from '../../core/traffic/same.ts'
+import { bodyShare } from '../../core/traffic/shared.ts'
 import { createTape, type Tape } from '../../core/traffic/tape.ts'
 import { type Clock, settlesWithin } from './clock.ts'
-import { readRecording, removeRecording, writeRecording } from './disk.ts'
+import { readRecording, readShared, removeRecording, writeRecording } from './disk.ts'
 import type { AnswerMock } from './mock.ts'
 import { type Origins, originsOf } from './origins.ts'
-import { type RecordingPlace, recordingPlace } from './path.ts'
+import { RECORDINGS, type RecordingPlace, recordingPlace } from './path.ts'
 import { type RawCapture, rawCapture } from './raw.ts'
 import type { CellTraffic, CellTrafficOptions, CellTrafficResult, ReplayMiss, TrafficPort } from './traffic.ts'
 import { orAborted } from './wait.ts'
@@ -240,9 +242,14 @@ export class Cell implements CellTraffic {
     }
     const { campaignId, variantId, scenarioId, seed } = options.coordinates
     const recordedAt = clock.instant()
-    const text = encodeRecording({ campaignId, variantId, scenarioId, seed, recordedAt, exchanges })
-    const secrets = redactor.scan(text)
-    if (secrets.length === 0 && !(await this.#isThere(place, exchanges))) await writeRecording(place, text)
+    const share = bodyShare()
+    const text = encodeRecording({ campaignId, variantId, scenarioId, seed, recordedAt, exchanges }, share)
+    const found = new Set(redactor.scan(text))
+    for (const bytes of share.files.values()) {
+      for (const rule of redactor.scan(Buffer.from(bytes).toString('latin1'))) found.add(rule)
+    }
+    const secrets = [...found].sort()
+    if (secrets.length === 0 && !(await this.#isThere(place, exchanges))) await writeRecording(place, text, share.files)
     return secrets
   }
 
@@ -251,7 +258,8 @@ export class Cell implements CellTraffic {
     const text = await readRecording(place)
     if (text === null) return false
     try {
-      return sameTraffic(decodeRecording(text, place.file).value.exchanges, exchanges)
+      const open = (name: string) => readShared(join(place.base, RECORDINGS), name)
+      return sameTraffic(decodeRecording(text, place.file, open).value.exchanges, exchanges)
     } catch {
       // Unreadable, and about to be replaced.
       return false

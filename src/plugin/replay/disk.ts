@@ -1,7 +1,8 @@
-import { constants, lstatSync } from 'node:fs'
+import { closeSync, constants, lstatSync, openSync, readFileSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { RecordingPlace } from './path.ts'
+import { SHARED_NAME } from '../../core/traffic/shared.ts'
+import { BODIES, RECORDINGS, type RecordingPlace } from './path.ts'
 
 /**
  * The text of the recording, or null where there is none.
@@ -23,8 +24,50 @@ export async function readRecording(place: RecordingPlace): Promise<string | nul
 
 let temporary = 0
 
-/** Puts the recording into place whole, or not at all: temp file, fsync, rename; mode 0600. */
-export async function writeRecording(place: RecordingPlace, text: string): Promise<void> {
+/**
+ * The bytes of a body that recordings share, or null where it is not there.
+ *
+ * @param recordings the `__recordings__` folder
+ * @throws Error when it, or a folder on the way to it, is a symbolic link
+ */
+export function readShared(recordings: string, name: string): Uint8Array | null {
+  const folder = join(recordings, BODIES)
+  const path = join(folder, name)
+  if (
+    !SHARED_NAME.test(name) ||
+    !isThere(recordings, 'folder') ||
+    !isThere(folder, 'folder') ||
+    !isThere(path, 'file')
+  ) {
+    return null
+  }
+  const handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    return readFileSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/**
+ * Puts the recording into place whole, or not at all: temp file, fsync, rename; mode 0600. The bodies it shares with
+ * others are there before it.
+ */
+export async function writeRecording(
+  place: RecordingPlace,
+  text: string,
+  shared: ReadonlyMap<string, Uint8Array> = new Map(),
+): Promise<void> {
+  for (const [file, bytes] of shared) {
+    const bodies = { base: place.base, folders: [RECORDINGS, BODIES], file }
+    // Its name says what is in it; a damaged one is written again.
+    const old = readShared(join(place.base, RECORDINGS), file)
+    if (old === null || !Buffer.from(bytes).equals(old)) await writeWhole(bodies, bytes)
+  }
+  await writeWhole(place, text)
+}
+
+async function writeWhole(place: RecordingPlace, content: string | Uint8Array): Promise<void> {
   const folder = (await descend(place, true)) ?? place.base
   const path = join(folder, place.file)
   isThere(path, 'file')
@@ -36,7 +79,7 @@ export async function writeRecording(place: RecordingPlace, text: string): Promi
       0o600,
     )
     try {
-      await handle.writeFile(text)
+      await handle.writeFile(content)
       await handle.sync()
     } finally {
       await handle.close()

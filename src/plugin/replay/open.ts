@@ -1,8 +1,9 @@
+import { dirname, join } from 'node:path'
 import { decodeRecording, type Recording } from '../../core/traffic/format.ts'
 import type { TrafficPolicy } from '../control.ts'
-import { readRecording } from './disk.ts'
+import { readRecording, readShared } from './disk.ts'
 import { type AnswerMock, mockAnswers } from './mock.ts'
-import { recordingPath, recordingPlace } from './path.ts'
+import { RECORDINGS, recordingPath, recordingPlace } from './path.ts'
 import type { CellTrafficOptions } from './traffic.ts'
 
 /** How a cell is answered. */
@@ -34,7 +35,7 @@ export async function openRecording(options: CellTrafficOptions, policy: Traffic
 
 function decode(text: string, { evalFile, coordinates }: CellTrafficOptions): Recording {
   const file = recordingPath(evalFile, coordinates)
-  const { value, note } = decodeRecording(text, file)
+  const { value, note } = decodeRecording(text, file, (name) => readShared(join(dirname(evalFile), RECORDINGS), name))
   if (note !== null) throw new Error(`${note}. A cell is replayed wholly or not at all: record it again with -u.`)
   for (const key of ['campaignId', 'variantId', 'scenarioId', 'seed'] as const) {
     if (value[key] !== coordinates[key]) {

@@ -3,6 +3,8 @@ import { type CellCoordinates, sha256Hex } from '../../core/campaign/identity.ts
 
 /** Folder of the recordings beside an eval file. */
 export const RECORDINGS = '__recordings__'
+/** Folder, in that folder, of the bodies that recordings share; no id becomes a segment of this name. */
+export const BODIES = '_bodies'
 
 /** Longest readable part of an escaped id, in bytes. */
 const MAX_BYTES = 60

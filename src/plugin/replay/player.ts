@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Exchange } from '../../core/traffic/exchange.ts'
 import { decodeRecording, type Recording } from '../../core/traffic/format.ts'
@@ -7,6 +8,8 @@ import { createRedactor } from '../../core/traffic/redact.ts'
 import { createTape, type TapeMiss } from '../../core/traffic/tape.ts'
 import { bodyOf } from './body.ts'
 import type { Call } from './call.ts'
+import { readShared } from './disk.ts'
+import { RECORDINGS } from './path.ts'
 
 /** A recording, or where its file lies. */
 export type RecordingSource = Recording | string | URL
@@ -29,5 +32,8 @@ export function createPlayer(source: RecordingSource): Player {
 
 function read(source: string | URL): Recording {
   const file = source instanceof URL || source.startsWith('file:') ? fileURLToPath(source) : source
-  return decodeRecording(readFileSync(file, 'utf8'), file).value
+  // Where the recording of a cell lies, the bodies it shares lie above it.
+  const recordings = resolve(file, '../../../..')
+  const open = (name: string) => (basename(recordings) === RECORDINGS ? readShared(recordings, name) : null)
+  return decodeRecording(readFileSync(file, 'utf8'), file, open).value
 }

@@ -24,6 +24,9 @@ export interface TeeOptions {
   readonly retain?: boolean
 }
 
+/** What is kept of one body, in bytes: the rest is handed on and forgotten. */
+export const MAX_KEPT_BYTES = 32 * 1024 * 1024
+
 /** Read ahead of the client: enough to see the end of a stream whose reader stopped at its last event. */
 const READ_AHEAD_BYTES = 64 * 1024
 
@@ -36,12 +39,25 @@ export function tee(
   const cuts: StreamCut[] = []
   let last = clock.now()
   let ended = false
+  let came = 0
+  let kept = 0
   function end(how: BodyEnd): boolean {
     if (ended) return false
     ended = true
     signal.removeEventListener('abort', onAbort)
-    onEnd({ bytes: Buffer.concat(chunks), cuts, end: how })
+    const whole = !retain || kept === came
+    onEnd({ bytes: Buffer.concat(chunks), cuts, end: whole ? how : { kind: 'cut', bytes: came } })
     return true
+  }
+  function keep(chunk: Uint8Array): void {
+    came += chunk.byteLength
+    if (!retain || kept === MAX_KEPT_BYTES) return
+    const part = chunk.subarray(0, MAX_KEPT_BYTES - kept)
+    kept += part.byteLength
+    const at = clock.now()
+    cuts.push([part.byteLength, Math.round(at - last)])
+    last = at
+    chunks.push(part)
   }
   let giveUp: (reason: unknown) => void = () => {}
   const onAbort = () => giveUp(signal.reason)
@@ -55,12 +71,7 @@ export function tee(
         }
         body.on('data', (chunk: Uint8Array) => {
           if (ended) return
-          if (retain) {
-            const at = clock.now()
-            cuts.push([chunk.byteLength, Math.round(at - last)])
-            last = at
-            chunks.push(chunk)
-          }
+          keep(chunk)
           controller.enqueue(chunk)
           if ((controller.desiredSize ?? 0) <= 0) body.pause()
         })
@@ -93,6 +104,21 @@ function describeBreak(error: unknown): { code: string; message: string } {
   const cause = at.cause instanceof Error ? at.cause : at
   const code = Reflect.get(at, 'code') ?? Reflect.get(cause, 'code')
   return { code: typeof code === 'string' ? code : 'ERR_BODY', message: cause.message }
+}
+
+/** What a reader meets where a recording has no more. */
+function endError(end: Exclude<BodyEnd, { kind: 'complete' }>): Error {
+  switch (end.kind) {
+    case 'broken':
+      return socketError(end.code, end.message)
+    case 'client-abort':
+      return socketError('ECONNRESET', 'the client gave this response up when it was recorded: no more of it is known')
+    case 'cut':
+      return socketError(
+        'ERR_CAMPAIGN_BODY_CUT',
+        `this response had ${end.bytes} bytes, and a recording keeps the first ${MAX_KEPT_BYTES} of one body: fetch less, or list its origin in \`passthrough\``,
+      )
+  }
 }
 
 export interface PlaybackOptions {
@@ -151,10 +177,7 @@ export function playback(
           return
         }
         if (size > 0) return
-        const error =
-          end.kind === 'broken'
-            ? socketError(end.code, end.message)
-            : socketError('ECONNRESET', 'the client gave this response up when it was recorded: no more of it is known')
+        const error = endError(end)
         finish()
         controller.error(new TypeError('terminated', { cause: error }))
       },
