@@ -64,7 +64,9 @@ function verdict(report: CampaignReport): string {
   const dated = stale(report.evidence)
   const texts = furtherReasons(report)
   const judged =
-    gate === 'none' ? 'no gate' : `${gate} gate${rule === null ? '' : `, rule ${text(rule, 20)}`}, exit ${exitCode}`
+    gate === 'none'
+      ? 'no gate'
+      : `${gate} gate${rule === null ? '' : `, rule ${text(rule, 20)}`}, \`vitest-campaign gate\` exits ${exitCode}`
   const where = code(report.line === null ? report.file : `${report.file}:${report.line}`, 300)
   return [
     `### ${word}: ${text(headline)}`,
@@ -124,8 +126,9 @@ function probability({ signFlip, adjusted }: CandidateReport): string {
 }
 
 function estimated(estimate: Estimate, write: (value: number) => string): string {
-  if (estimate.est === null) return unknown(estimate.refused)
-  const range = interval(estimate, write) ?? `interval ${unknown(estimate.refused)}`
+  const known = interval(estimate, write)
+  if (estimate.est === null) return known === null ? unknown(estimate.refused) : `${unknown(estimate.refused)} ${known}`
+  const range = known ?? `interval ${unknown(estimate.refused)}`
   return `${write(estimate.est)} ${range}${estimate.descriptive ? ', descriptive' : ''}`
 }
 
@@ -139,6 +142,7 @@ function power(report: CampaignReport, scale: Scale): string {
 }
 
 function variants(report: CampaignReport, scale: Scale): string {
+  const walls = report.variants.every(({ latency: { wall } }) => wall.medianMs.refused !== 'replayed')
   const level = Math.round((report.variants[0]?.mean.level ?? 0.95) * 100)
   return [
     '#### Variants',
@@ -150,8 +154,9 @@ function variants(report: CampaignReport, scale: Scale): string {
         ['cost per cell', 'right'],
         ['cost per success', 'right'],
         ['cost in total', 'right'],
-        ['median latency', 'right'],
-        ['p95 latency', 'right'],
+        ['provider latency, median', 'right'],
+        ['provider latency, p95', 'right'],
+        ...(walls ? ([['wall clock, median / p95', 'right']] as const) : []),
         ['tokens in / out', 'right'],
         ['cells', 'right'],
       ],
@@ -164,6 +169,7 @@ function variants(report: CampaignReport, scale: Scale): string {
         total(variant),
         latency(variant, variant.latency.medianMs),
         latency(variant, variant.latency.p95Ms),
+        ...(walls ? [wallClock(variant)] : []),
         tokenPair(variant.tokens, PRINTED) ?? unknown('no_data'),
         measured(variant),
       ]),
@@ -191,6 +197,12 @@ function latency({ latency: { source, limitMs } }: VariantSummary, estimate: Est
   const time = timeWords(estimate, limitMs)
   if (time === null) return refusal(estimate.refused)
   return `${time}${source === 'recorded' || source === 'mixed' ? ` (${source})` : ''}`
+}
+
+function wallClock({ latency: { wall, limitMs } }: VariantSummary): string {
+  return [wall.medianMs, wall.p95Ms]
+    .map((estimate) => timeWords(estimate, limitMs) ?? refusal(estimate.refused))
+    .join(' / ')
 }
 
 function actions(report: CampaignReport): string {
@@ -262,7 +274,7 @@ function failures(report: CampaignReport): string {
   const shown = report.failures.slice(0, LONGEST)
   return [
     '#### Failures',
-    ...shown.map(({ class: name, mode, count, example, cells, variants: by }) => {
+    ...shown.map(({ class: name, mode, count, messages, distinct, cells, variants: by }) => {
       const where =
         cells.length === 0
           ? ''
@@ -272,7 +284,15 @@ function failures(report: CampaignReport): string {
               .join(', ')}`
       const whose = by.map(({ variant, count: own }) => `${code(variant, 40)} ${own}`).join(', ')
       const title = `**${plural(count, 'cell')}: ${text(name, 80)}**${mode === null ? '' : ` (${text(mode, 80)})`}${whose === '' ? '' : ` — ${whose}`}${where}`
-      return example === null ? title : `${title}\n\n${block(example, EXAMPLE)}`
+      const unseen = distinct - messages.length
+      return [
+        title,
+        ...messages.flatMap(({ text: said, count: own }) => [
+          ...(distinct > 1 ? [`${grouped(String(own))} ×:`] : []),
+          block(said, EXAMPLE),
+        ]),
+        ...(unseen > 0 ? [`and ${plural(unseen, 'other message')}.`] : []),
+      ].join('\n\n')
     }),
     report.failures.length > shown.length
       ? `${report.failures.length - shown.length} more classes are in the JSON report.`
@@ -308,7 +328,7 @@ function method(report: CampaignReport, scale: Scale): string {
       `- looks: ${report.looks.used} of ${report.looks.allowed}, one-sided level of this one ${design.alphaOfLook}; ${design.assurance ?? 'no'} assurance`,
       `- ${report.confirmatory ? 'confirmatory' : 'not confirmatory'}; preregistration: ${text(preregSentence(report) ?? 'none')}`,
       `- split: ${splits.join(', ')}${design.splitDeclared ? '' : ' (not declared)'}`,
-      `- evidence: ${evidence.live} live, ${evidence.replayed} replayed, ${evidence.mixed} partly replayed, ${evidence.carried} carried over`,
+      `- evidence: ${evidence.live} live, ${evidence.replayed} replayed, ${evidence.mixed} partly replayed, ${evidence.carried} carried over, ${evidence.silent} without a captured call to a model provider`,
       `- fingerprints: campaign ${code(fingerprint.campaign, 120)}, records ${code(fingerprint.records, 120)}, report ${code(fingerprint.report, 120)}`,
     ].join('\n'),
   ].join('\n\n')

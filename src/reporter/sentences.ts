@@ -32,9 +32,9 @@ export function bySeverity(candidates: readonly CandidateReport[]): CandidateRep
 
 /** `replayed, recorded 2026-11-02` where not every cell was measured now; null where all are fresh. */
 export function stale(evidence: CampaignReport['evidence']): string | null {
-  const { live, replayed, mixed, carried } = evidence
+  const { live, replayed, mixed, carried, silent } = evidence
   const parts: string[] = []
-  const total = live + replayed + mixed + carried
+  const total = live + replayed + mixed + carried + silent
   const part = (count: number, word: string): void => {
     if (count > 0) parts.push(count === total ? word : `${grouped(String(count))} of ${grouped(String(total))} ${word}`)
   }
@@ -47,6 +47,13 @@ export function stale(evidence: CampaignReport['evidence']): string | null {
   if (from === null && to === null) return `${parts.join(', ')}, recording date unknown`
   const dates = from === null || to === null || from === to ? (from ?? to) : `${from} to ${to}`
   return `${parts.join(', ')}, recorded ${dates}`
+}
+
+/** Cells behind which no captured call stands; empty where there are none. */
+export function silentWords({ live, replayed, mixed, carried, silent }: CampaignReport['evidence']): string {
+  if (silent === 0) return ''
+  if (live + replayed + mixed + carried === 0) return 'no cell made a captured call to a model provider'
+  return `${plural(silent, 'cell')} without a captured call to a model provider`
 }
 
 function day(instant: string): string {
@@ -110,8 +117,10 @@ export function designWords(report: CampaignReport): string {
 export function furtherReasons(report: CampaignReport): string[] {
   // The headline of an interrupted run counts the cells that have a result.
   const interrupted = report.verdict.headline.startsWith('the run was interrupted')
+  // The integrity section counts and explains what failed its checks.
+  const checked = report.integrity.issues.some(({ severity }) => severity === 'error')
   const texts = [...report.verdict.reasons, ...report.warnings]
-    .filter(({ code }) => !interrupted || code !== 'interrupted')
+    .filter(({ code }) => (!interrupted || code !== 'interrupted') && (!checked || code !== 'capture_error'))
     .map(({ text }) => text)
   return [...new Set(texts)].filter((text) => !report.verdict.headline.startsWith(text))
 }
@@ -172,6 +181,11 @@ export function guardrailWords(rail: GuardrailReport, type: Typography): Guardra
     limit: moved(worst),
     status: `${word} ${number}${range}`,
   }
+}
+
+/** Names the clock behind a latency; nothing for what has none. */
+export function clockWord({ clock }: GuardrailReport): string {
+  return clock === null ? '' : ` (${clock})`
 }
 
 /** A time, or that it lies beyond the limit at which runs were cut off. */

@@ -13,6 +13,7 @@ import {
   powerSentence,
   preregSentence,
   seedsSentence,
+  silentWords,
   splitSentences,
   stale,
 } from './sentences.ts'
@@ -90,7 +91,9 @@ function verdict(report: CampaignReport, sheet: Sheet): Section {
   const [first = word, ...more] = paragraph(`${word}  `, text, sheet, sheet.verbose ? Infinity : 4, 2)
   const where = `${inline(report.file, 200)}${report.line === null ? '' : `:${report.line}`}`
   const judged =
-    gate === 'none' ? 'no gate' : `${gate} gate${rule === null ? '' : `, rule ${inline(rule, 20)}`}, exit ${exitCode}`
+    gate === 'none'
+      ? 'no gate'
+      : `${gate} gate${rule === null ? '' : `, rule ${inline(rule, 20)}`}, vitest-campaign gate exits ${exitCode}`
   const left = `${cutMiddle(inline(report.campaignId), 30, sheet.ellipsis)}  ${judged}`
   return section({
     head: [
@@ -145,12 +148,27 @@ function variants(report: CampaignReport, sheet: Sheet): Section {
   })
 }
 
+/** Distinct messages of one cluster on a page that is not verbose. */
+const MESSAGES = 3
+
 function failures(report: CampaignReport, sheet: Sheet): Section {
-  const groups = report.failures.map(({ class: name, mode, count, example, variants: by }): Line[] => {
+  const groups = report.failures.map(({ class: name, mode, count, messages, distinct, variants: by }): Line[] => {
     const whose = by.map(({ variant, count: own }) => `${inline(variant, 20)} ${grouped(String(own))}`).join(', ')
     const where = by.length === 0 || report.variants.length < 2 ? '' : ` [${whose}]`
     const label = `  ${grouped(String(count))} ${inline(name, 60)}${mode === null ? '' : ` (${inline(mode, 40)})`}${where}`
-    return [plain(cutEnd(example === null ? label : `${label}: ${inline(example, 400)}`, sheet.width, sheet.ellipsis))]
+    const [only] = messages
+    if (only === undefined) return [plain(cutEnd(label, sheet.width, sheet.ellipsis))]
+    if (distinct === 1) return paragraph(`${label}: `, inline(only.text, 400), sheet, 2, 4).map(plain)
+    const shown = messages.slice(0, sheet.verbose ? undefined : MESSAGES)
+    const unseen = distinct - shown.length
+    return [
+      plain(cutEnd(label, sheet.width, sheet.ellipsis)),
+      ...shown.map(({ text, count: own }) => {
+        const start = `    ${grouped(String(own))} x `
+        return plain(start + cutEnd(inline(text, 400), sheet.width - start.length, sheet.ellipsis))
+      }),
+      ...(unseen > 0 ? [plain(`    and ${grouped(String(unseen))} other messages`)] : []),
+    ]
   })
   return section({
     head: groups.length === 0 ? [] : [plain('FAILURES')],
@@ -166,13 +184,15 @@ function integrity(report: CampaignReport, sheet: Sheet): Section {
   const { backend, issues } = report.integrity
   const groups = issues.map(({ code, severity, count, example }): Line[] => {
     const start = `  ${severity}`
-    const text = ` ${inline(code, 60)} x ${grouped(String(count))}: ${inline(example, 400)}`
-    return [
-      [
-        { text: start, tone: severity === 'error' ? 'bad' : 'warn' },
-        { text: cutEnd(text, sheet.width - start.length, sheet.ellipsis) },
-      ],
-    ]
+    // The end of a message says what to do: it is wrapped before it is cut.
+    const text = `${inline(code, 60)} x ${grouped(String(count))}: ${inline(example, 1_000)}`
+    const longest = sheet.verbose ? Infinity : severity === 'error' ? 5 : 2
+    return paragraph(`${start} `, text, sheet, longest, 4).map(
+      (line, at): Line =>
+        at === 0
+          ? [{ text: start, tone: severity === 'error' ? 'bad' : 'warn' }, { text: line.slice(start.length) }]
+          : plain(line),
+    )
   })
   const backing = backend === 'real' || backend === 'none' ? '' : `  backend: ${backend}`
   const head = groups.length > 0 || backing !== '' ? [plain(`INTEGRITY${backing}`)] : []
@@ -180,11 +200,12 @@ function integrity(report: CampaignReport, sheet: Sheet): Section {
 }
 
 function evidence(report: CampaignReport, sheet: Sheet): Section {
-  const { live, replayed, mixed, carried } = report.evidence
+  const { live, replayed, mixed, carried, silent } = report.evidence
   const dated = stale(report.evidence)
   const fresh = live > 0 ? `${grouped(String(live))} live` : ''
-  const text = [fresh, dated ?? ''].filter((part) => part !== '').join('; ')
-  if (live + replayed + mixed + carried === 0) return section({ head: [plain('EVIDENCE  none: no cell has run')] })
+  const text = [fresh, dated ?? '', silentWords(report.evidence)].filter((part) => part !== '').join('; ')
+  if (live + replayed + mixed + carried + silent === 0)
+    return section({ head: [plain('EVIDENCE  none: no cell has run')] })
   return section({ head: [plain(cutEnd(`EVIDENCE  ${text}`, sheet.width, sheet.ellipsis))] })
 }
 

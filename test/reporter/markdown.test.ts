@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { block, code, text } from '../../src/reporter/markdown/text.ts'
 import { renderMarkdown } from '../../src/reporter/markdown.ts'
-import { candidate, HOLD, REPORTS, report, variant } from './reports.ts'
+import { candidate, cluster, HOLD, REPORTS, report, variant } from './reports.ts'
 
 describe('fixed reports', () => {
   test.each(Object.entries(REPORTS))('%s', async (name, fixed) => {
@@ -48,9 +48,7 @@ describe('hostile text', () => {
       failures: ids.map((id) => ({
         class: 'unknown',
         mode: id,
-        count: 1,
-        example: `${id}\n\`\`\`\`\n@octocat`,
-        cells: [id],
+        ...cluster(1, [`${id}\n\`\`\`\`\n@octocat`], [id]),
         variants: [],
       })),
     }),
@@ -69,7 +67,7 @@ describe('hostile text', () => {
     expect(rows.length).toBeGreaterThan(ids.length)
     for (const row of rows) {
       const cells = row.split(/(?<!\\)\|/).length
-      expect([6 + 1, 5 + 1, 10 + 2]).toContain(cells)
+      expect([6 + 1, 5 + 1, 11 + 2]).toContain(cells)
     }
   })
 

@@ -2,6 +2,7 @@ import {
   type CampaignReport,
   type CandidateReport,
   type Estimate,
+  type FailureCluster,
   REPORT_SCHEMA,
   type StatusCounts,
   type VariantSummary,
@@ -52,7 +53,9 @@ export function latency(medianMs: Estimate, source: VariantSummary['latency']['s
           method: 'order-statistic',
           refused: 'too_few_scenarios',
         })
-  return { medianMs, p95Ms, censored: 0, limitMs: 600_000, source }
+  const replayed = estimate(null, null, null, { n: 0, method: 'order-statistic', refused: 'replayed' })
+  const wall = source === 'live' ? { medianMs, p95Ms } : { medianMs: replayed, p95Ms: replayed }
+  return { medianMs, p95Ms, censored: 0, limitMs: 600_000, source, wall }
 }
 
 const none = estimate(null, null, null, { refused: 'not_applicable', n: 0 })
@@ -124,7 +127,7 @@ export function candidate(id: string, part: Partial<CandidateReport> = {}): Cand
       refused: 'not_applicable',
     },
     costRatio: { perCell: none, perSuccess: none },
-    latencyRatio: { median: none, p95: none },
+    latencyRatio: { clock: 'provider', median: none, p95: none },
     flakinessChange: none,
     worst: [],
     changed: { worse: 3, better: 4, same: 17, missing: 0 },
@@ -177,7 +180,7 @@ export function report(part: Partial<CampaignReport> = {}): CampaignReport {
     variants: [variant('current', { role: 'comparator' }), variant('concise', { role: 'candidate' })],
     candidates: [candidate('concise')],
     integrity: { backend: 'real', issues: [] },
-    evidence: { live: 144, replayed: 0, mixed: 0, carried: 0, recordedFrom: null, recordedTo: null },
+    evidence: { live: 144, replayed: 0, mixed: 0, carried: 0, silent: 0, recordedFrom: null, recordedTo: null },
     failures: [],
     warnings: [],
     actions: [],
@@ -287,6 +290,7 @@ export const REGRESS = report({
     replayed: 285,
     mixed: 0,
     carried: 0,
+    silent: 0,
     recordedFrom: '2026-11-02T10:00:00Z',
     recordedTo: '2026-11-05T10:00:00Z',
   },
@@ -294,18 +298,22 @@ export const REGRESS = report({
     {
       class: 'timeout',
       mode: 'deadline',
-      count: 7,
-      example: 'the cell ran into its deadline of 60 s',
-      cells: ['0123456789abcdef'],
+      ...cluster(7, ['the cell ran into its deadline of 60 s', 'the socket closed'], ['0123456789abcdef']),
       variants: [],
     },
-    { class: 'format_drift', mode: null, count: 3, example: null, cells: ['fedcba9876543210'], variants: [] },
+    { class: 'format_drift', mode: null, ...cluster(3, [], ['fedcba9876543210']), variants: [] },
   ],
   integrity: {
     backend: 'real',
     issues: [{ code: 'model_alias', severity: 'warn', count: 288, example: 'gpt-5-mini is a floating name' }],
   },
 })
+
+/** Cells that failed with these messages, one cell each; the first as often as is left of `count`. */
+export function cluster(count: number, texts: readonly string[], cells: readonly string[] = []): FailureCluster {
+  const messages = texts.map((text, at) => ({ text, count: at === 0 ? count - texts.length + 1 : 1 }))
+  return { count, example: texts[0] ?? null, messages, distinct: texts.length, cells }
+}
 
 export const HOLD = base
 
@@ -350,7 +358,7 @@ export const UNDERPOWERED = report({
       changed: { worse: 1, better: 0, same: 3, missing: 0 },
     }),
   ],
-  evidence: { live: 8, replayed: 0, mixed: 0, carried: 0, recordedFrom: null, recordedTo: null },
+  evidence: { live: 8, replayed: 0, mixed: 0, carried: 0, silent: 0, recordedFrom: null, recordedTo: null },
 })
 
 export const NO_GATE = report({
@@ -368,7 +376,7 @@ export const NO_GATE = report({
   coverage: { planned: 72, counts: statusCounts({ scored: 72 }), reasons: {} },
   variants: [variant('current')],
   candidates: [],
-  evidence: { live: 72, replayed: 0, mixed: 0, carried: 0, recordedFrom: null, recordedTo: null },
+  evidence: { live: 72, replayed: 0, mixed: 0, carried: 0, silent: 0, recordedFrom: null, recordedTo: null },
 })
 
 export const INVALID = report({
@@ -416,7 +424,7 @@ export const INVALID = report({
       changed: { worse: 0, better: 0, same: 0, missing: 24 },
     }),
   ],
-  evidence: { live: 72, replayed: 0, mixed: 0, carried: 0, recordedFrom: null, recordedTo: null },
+  evidence: { live: 72, replayed: 0, mixed: 0, carried: 0, silent: 0, recordedFrom: null, recordedTo: null },
 })
 
 export const CAPTURE_ERRORS = report({
@@ -452,6 +460,7 @@ export const CAPTURE_ERRORS = report({
     replayed: 44,
     mixed: 0,
     carried: 0,
+    silent: 0,
     recordedFrom: '2026-11-02T10:00:00Z',
     recordedTo: '2026-11-02T11:00:00Z',
   },

@@ -9,6 +9,7 @@ import { inputOf, planOf, recordsOf } from '../core/report/records.ts'
 import {
   AT_LEAST,
   candidate,
+  cluster,
   estimate,
   HOLD,
   NO_GATE,
@@ -163,6 +164,7 @@ describe('sentences that a reader acts on', () => {
               {
                 name: 'cost',
                 endpoint: 'cost',
+                clock: null,
                 ratio: 1.1,
                 diff: null,
                 require: 'shown',
@@ -174,6 +176,7 @@ describe('sentences that a reader acts on', () => {
               {
                 name: 'passRate',
                 endpoint: 'passRate',
+                clock: null,
                 ratio: null,
                 diff: 0.02,
                 require: 'shown',
@@ -398,12 +401,20 @@ const reports: fc.Arbitrary<CampaignReport> = fc
       coverage: { planned: count, counts: statusCounts({ not_run: count, infra_error: 3 }), reasons: { [id]: count } },
       variants,
       candidates,
-      failures: texts.map((text) => ({ class: text, mode: text, count, example: text, cells: [text], variants: [] })),
+      failures: texts.map((text) => ({ class: text, mode: text, ...cluster(count + 1, texts, [text]), variants: [] })),
       integrity: {
         backend: 'mixed',
         issues: texts.map((text) => ({ code: text, severity: 'warn', count, example: text })),
       },
-      evidence: { live: 1, replayed: count + 1, mixed: 2, carried: 3, recordedFrom: headline, recordedTo: id },
+      evidence: {
+        live: 1,
+        replayed: count + 1,
+        mixed: 2,
+        carried: 3,
+        silent: 0,
+        recordedFrom: headline,
+        recordedTo: id,
+      },
     }),
   )
 
@@ -464,9 +475,7 @@ describe('any report', () => {
           failures: many((index) => ({
             class: 'unknown',
             mode: `mode-${index}`,
-            count: 1,
-            example: long,
-            cells: [],
+            ...cluster(1, [long]),
             variants: [],
           })),
           integrity: {

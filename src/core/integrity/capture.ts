@@ -39,7 +39,8 @@ export function checkCapture(evidence: CellEvidence, find: Find): void {
       `${counted(late.length, 'request')} came after the cell had ended and ${late.length === 1 ? 'was' : 'were'} refused (${firstOf(late.map(named))}): await every call, and hand ctx.signal to it`,
     )
   }
-  if (unused.length > 0) {
+  // After a miss the cell went another way than its recording: what it left over is that miss once more.
+  if (unused.length > 0 && misses.length === 0) {
     find(
       'replay_unused',
       `${counted(unused.length, 'recorded request')} ${unused.length === 1 ? 'was' : 'were'} not made again (${firstOf(unused.map(named))}): record the cell anew with -u if that is meant`,

@@ -1,4 +1,5 @@
 import type { Judged } from './candidate.ts'
+import { SCORER_ERROR } from './failures.ts'
 import { plural } from './numbers.ts'
 import type { CampaignReport, Reason, StatusCounts, VariantSummary } from './report.ts'
 
@@ -8,11 +9,11 @@ interface Findings {
   readonly failures: CampaignReport['failures']
   readonly counts: StatusCounts
   readonly invalid: readonly Reason[]
+  readonly integrity: CampaignReport['integrity']
   readonly seeds: number
 }
 
 const INVALID_ACTIONS: { readonly [code: string]: string } = {
-  interrupted: 'run the campaign again: it stopped before every cell had a result',
   duplicate_cell: 'find where two runs were joined: some cells have two records',
   split_leak: 'remove the tuned scenarios from the holdout, then run again',
   judge_differs: 'score both arms with one judge, then run again',
@@ -34,8 +35,29 @@ const CLASS_ACTIONS: { readonly [name: string]: string } = {
   unknown: 'read the example and give the failure a class with `ctx.fail`',
 }
 
+/** What the integrity checks ask for, where it is more than their message says. */
+const CAPTURE_ACTIONS: { readonly [code: string]: string } = {
+  replay_miss: 'record those cells again with `-u` if their requests were changed on purpose, else undo the change',
+  no_provider_calls: "let the subject's requests be seen, or say `capture: 'off'`",
+  exchange_incomplete: 'await every call inside `run` and the scorers',
+  stream_truncated: 'let the subject treat a stream without its end as an error',
+  secret_in_capture: 'keep the secret out of the traffic, or add it to `redact`',
+  route_not_allowed: 'add the origin to `routes`, or keep the subject from calling it',
+  canary_leak: 'find how the canary reached the subject: its scenario is no test any more',
+  late_call: 'await every call, and hand `ctx.signal` to it',
+  stub_backend: 'point the subject at the real provider',
+}
+
+function failureAdvice({ class: name, mode }: CampaignReport['failures'][number]): string {
+  if (name === SCORER_ERROR) return `mend the scorer ${mode ?? ''}, then run those cells again`
+  if (name === 'unknown' && mode === 'error') return 'mend `run`, which threw'
+  if (name === 'unknown' && mode === 'assertion') return 'read which assertion did not hold'
+  if (name === 'unknown' && mode === 'interrupted') return 'run them again'
+  return CLASS_ACTIONS[name] ?? 'read the example of the failure'
+}
+
 /** What to do next, most urgent first; each is one line that somebody can start on. */
-export function actionsOf({ judged, variants, failures, counts, invalid, seeds }: Findings): Reason[] {
+export function actionsOf({ judged, variants, failures, counts, invalid, integrity, seeds }: Findings): Reason[] {
   const actions: Reason[] = []
   const act = (code: string, text: string): void => {
     if (!actions.some((known) => known.text === text)) actions.push({ code, text })
@@ -56,10 +78,16 @@ export function actionsOf({ judged, variants, failures, counts, invalid, seeds }
       if (outcome === 'violated') act('guardrail', `bring ${name} of ${report.id} back under its limit`)
     }
   }
-  const missing = counts.infra_error + counts.judge_error + counts.not_run
-  if (missing > 0 && !invalid.some(({ code }) => code === 'interrupted'))
-    act('rerun', `run the ${plural(missing, 'missing cell')} again`)
-  if (counts.capture_error > 0) act('capture', 'mend what the integrity checks found, then run those cells again')
+  if (invalid.some(({ code }) => code === 'interrupted')) act('continue', continueText(counts))
+  else {
+    // What a scorer did not judge is missing until the scorer is mended; `failures` says so.
+    const missing = counts.infra_error + counts.not_run
+    if (missing > 0) act('rerun', `run the ${plural(missing, 'missing cell')} again`)
+  }
+  for (const { code, severity } of integrity.issues) {
+    if (severity !== 'error') continue
+    act('capture', CAPTURE_ACTIONS[code] ?? 'mend what the integrity checks found, then run those cells again')
+  }
   for (const { report } of judged) {
     const { outcome, power, difference } = report
     if (report.rule === '6') act('holdout', `confirm ${report.id} on holdout scenarios`)
@@ -71,9 +99,11 @@ export function actionsOf({ judged, variants, failures, counts, invalid, seeds }
     }
   }
   const [most] = failures.toSorted((a, b) => b.count - a.count)
-  if (most !== undefined) {
-    const advice = CLASS_ACTIONS[most.class] ?? 'read the example of the failure'
-    act('failures', `${plural(most.count, 'cell')} failed as ${most.class}: ${advice}`)
+  for (const failure of failures) {
+    // A scorer that fails hides what it should have measured: never less urgent than the subject's failures.
+    if (failure !== most && failure.class !== SCORER_ERROR) continue
+    const what = failure.class === SCORER_ERROR ? 'have no score of a scorer that failed' : `failed as ${failure.class}`
+    act('failures', `${plural(failure.count, 'cell')} ${what}: ${failureAdvice(failure)}`)
   }
   const flaky = variants.filter(({ flakiness }) => (flakiness.share ?? 0) > 0.2).map(({ id }) => id)
   if (flaky.length > 0 && invalid.length === 0)
@@ -81,4 +111,10 @@ export function actionsOf({ judged, variants, failures, counts, invalid, seeds }
   if (seeds === 1 && judged.some(({ report }) => report.outcome === 'inconclusive'))
     act('seeds', 'run with `seeds: 3` once: with one seed nobody knows how flaky a scenario is')
   return actions
+}
+
+function continueText(counts: StatusCounts): string {
+  const done = counts.scored + counts.task_fail
+  const rest = Object.values(counts).reduce((sum, count) => sum + count, 0) - done
+  return `start the same command again for the ${plural(rest, 'cell')} without a result; without \`-u\`, cells that were recorded replay`
 }

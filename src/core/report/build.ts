@@ -6,10 +6,12 @@ import { actionsOf } from './actions.ts'
 import { type Arm, armOf, zeroCounts } from './arm.ts'
 import { judgeCandidates } from './candidate.ts'
 import { byCodeUnit, type Cells, placeRecords } from './cells.ts'
+import { failuresOf } from './failures.ts'
 import { recordsFingerprint } from './fingerprint.ts'
 import { frontierOf } from './frontier.ts'
+import { isLive } from './latency.ts'
 import { plural, scoreWords } from './numbers.ts'
-import { differingJudges, evidenceOf, failuresOf, integrityOf, missingReasons } from './observations.ts'
+import { differingJudges, evidenceOf, integrityOf, missingReasons } from './observations.ts'
 import { type CampaignReport, REPORT_SCHEMA, type Reason, type ReportInput, type VariantSummary } from './report.ts'
 import { rounded } from './rounding.ts'
 import { decidingCells, splitLeaks } from './splits.ts'
@@ -64,6 +66,7 @@ export function buildReport(input: ReportInput): CampaignReport {
   )
   const level = 1 - 2 * alpha
   const frontier = frontierOf(cells, arms, units, alpha, key)
+  const allLive = isLive(all.records)
   const variants = order.map((arm) =>
     summarize({
       cells,
@@ -74,7 +77,8 @@ export function buildReport(input: ReportInput): CampaignReport {
       role: roles[arm.variant] ?? 'variant',
       level,
       limitMs: plan.timeoutMs,
-      bottom: scale?.[0] ?? 0,
+      allLive,
+      scale: scale ?? [0, 1],
       frontier: frontier[arm.variant] ?? { class: null, dominatedBy: [], probability: null, refused: 'no_data' },
     }),
   )
@@ -101,7 +105,7 @@ export function buildReport(input: ReportInput): CampaignReport {
   const counts = zeroCounts()
   for (const arm of whole)
     for (const status of Object.keys(counts) as (keyof typeof counts)[]) counts[status] += arm.counts[status]
-  const failures = failuresOf(all)
+  const failures = failuresOf(all, plan.primary)
   const splits = new Map<string, number>()
   for (const { split } of all.scenarios) splits.set(split, (splits.get(split) ?? 0) + 1)
 
@@ -165,7 +169,7 @@ export function buildReport(input: ReportInput): CampaignReport {
       exploratory: plan.gate === null ? [] : exploratory,
       looks,
     }),
-    actions: actionsOf({ judged, variants, failures, counts, invalid, seeds: cells.seeds.length }),
+    actions: actionsOf({ judged, variants, failures, counts, invalid, integrity, seeds: cells.seeds.length }),
   })
   return { ...body, fingerprint: { ...body.fingerprint, report: digestOf(body, 'report') } }
 }
@@ -223,9 +227,7 @@ function primaryScale(plan: CampaignPlan): readonly [number, number] | null {
 
 function invalidReasons(plan: CampaignPlan, cells: Cells, arms: readonly Arm[], problems: readonly Reason[]): Reason[] {
   const interrupted = problems.some(({ code }) => code === 'interrupted')
-  const empty = (interrupted ? [] : arms)
-    .filter((arm) => arm.counts.scored === 0)
-    .map((arm) => cells.variants[arm.variant]?.id ?? '')
+  const empty = (interrupted ? [] : arms).filter((arm) => arm.counts.scored === 0)
   return [
     ...problems.filter(({ code }) => INVALIDATING.has(code)),
     ...cells.problems,
@@ -234,8 +236,21 @@ function invalidReasons(plan: CampaignPlan, cells: Cells, arms: readonly Arm[], 
       ? [{ code: 'unbounded_primary', text: `the primary scorer ${plan.primary} has no bounded scale` }]
       : []),
     ...differingJudges(cells).map((text) => ({ code: 'judge_differs', text })),
-    ...empty.map((id) => ({ code: 'no_scored_cell', text: `${id} has not one scored cell: nothing was measured` })),
+    ...empty.map((arm) => ({ code: 'no_scored_cell', text: unscoredText(arm, cells.variants[arm.variant]?.id ?? '') })),
   ]
+}
+
+/**
+ * An arm that no scorer ever saw an output of: a broken set-up looks the same as a subject that always fails, so no
+ * verdict about it is one, whether its cells are missing or count as the subject's own failures.
+ */
+function unscoredText({ counts, planned }: Arm, id: string): string {
+  if (counts.task_fail === 0) return `${id} has not one scored cell of ${planned}: nothing was measured`
+  const failed =
+    counts.task_fail === planned
+      ? `all ${plural(planned, 'cell')}`
+      : `${counts.task_fail} of ${plural(planned, 'cell')}`
+  return `${id} has not one scored cell: the subject itself failed in ${failed}, before any score; a broken set-up looks the same`
 }
 
 function checkPlan(plan: CampaignPlan): { readonly comparator: string | null; readonly candidates: readonly string[] } {

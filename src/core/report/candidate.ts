@@ -56,7 +56,7 @@ function judge(
   const mustPass = mustPassOf(trial.allCells, arm.variant, comparator?.variant ?? null, scale[0])
   const short = (one: Arm): boolean => one.measured < trial.coverageFloor * one.planned
   const common = { invalid: trial.invalid.length > 0, mustPassBroken: mustPass.broken.length > 0 }
-  const floor = gate.atLeast === null ? null : meanBounds(arm, units, scale, tail)
+  const floor = gate.atLeast === null ? null : meanBounds(arm, units, scale, tail, short(arm))
   const level = 1 - 2 * tail
 
   const threshold =
@@ -132,7 +132,7 @@ function judge(
       refused: 'not_applicable',
     },
     costRatio: comparison?.costRatio ?? { perCell: none, perSuccess: none },
-    latencyRatio: comparison?.latencyRatio ?? { median: none, p95: none },
+    latencyRatio: comparison?.latencyRatio ?? { clock: 'provider', median: none, p95: none },
     flakinessChange: comparison?.flakinessChange ?? none,
     mustPass: { scenarios: mustPass.scenarios, broken: mustPass.broken },
     ...(comparator === null

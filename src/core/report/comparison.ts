@@ -5,7 +5,7 @@ import { tQuantile } from '../stats/student-t.ts'
 import type { Arm } from './arm.ts'
 import { type Contrast, type ContrastP, type Side, sides, skewedLower, tippingCells } from './contrast.ts'
 import { decide, type Evidence, FEWEST_UNITS, type Rule } from './decision.ts'
-import { meanEstimate, noEstimate } from './estimate.ts'
+import { differences, meanEstimate, noEstimate, type Range, within } from './estimate.ts'
 import { flakinessChangeOf } from './flakiness.ts'
 import { efficiencyOf, guardrailsOf, type Pair } from './guardrails.ts'
 import type { Spent } from './money.ts'
@@ -53,6 +53,7 @@ export function compare(
   const { units, gate, cells, scale } = trial
   const { lowest, highest, complete, missingCells } = contrast
   const span = scale[1] - scale[0]
+  const range = differences(scale)
   const [lower, upper] = missingCells === 0 ? sides(lowest, lowest, level) : sides(lowest, highest, level)
   const same = sameTraffic(cells, arm.variant, comparator.variant)
   const pair: Pair = {
@@ -105,8 +106,11 @@ export function compare(
   const lost = complete.filter((difference) => difference < -span / 2).length
   return {
     rule: decide(evidence),
-    difference: missingCells === 0 ? meanEstimate(lowest, level, units) : boundedEstimate(lower, upper, level, units),
-    completeCase: meanEstimate(complete, level, units),
+    difference:
+      missingCells === 0
+        ? meanEstimate(lowest, level, units, range)
+        : boundedEstimate(lower, upper, level, units, range, known.coverageShort),
+    completeCase: meanEstimate(complete, level, units, range),
     bounds: {
       lo: lower.mean,
       hi: upper.mean,
@@ -149,14 +153,24 @@ export function compare(
   }
 }
 
-/** The interval over both extremes of the missing cells; its middle is that of the two means. */
-function boundedEstimate(lower: Side, upper: Side, level: number, units: Units): Estimate {
-  const lo = lower.zeroSpread ? null : lower.bound
-  const hi = upper.zeroSpread ? null : upper.bound
-  const refused = units.count < 2 ? 'one_scenario' : lo === null || hi === null ? 'zero_spread' : undefined
+/**
+ * The interval over both extremes of the missing cells. Its middle is that of the two means, and says something only
+ * while few cells are missing: below the coverage floor there is no estimate.
+ */
+function boundedEstimate(
+  lower: Side,
+  upper: Side,
+  level: number,
+  units: Units,
+  range: Range,
+  coverageShort: boolean,
+): Estimate {
+  const lo = lower.zeroSpread ? null : within(lower.bound, range)
+  const hi = upper.zeroSpread ? null : within(upper.bound, range)
+  const unbounded = units.count < 2 ? 'one_scenario' : lo === null || hi === null ? 'zero_spread' : undefined
   return {
-    ...noEstimate(level, units, refused),
-    est: (lower.mean + upper.mean) / 2,
+    ...noEstimate(level, units, coverageShort ? 'missing_cells' : unbounded),
+    est: coverageShort ? null : (lower.mean + upper.mean) / 2,
     lo,
     hi,
     df: units.count < 2 ? null : units.count - 1,
@@ -195,7 +209,7 @@ function nothingMeasured(
       refused: 'no_data',
     },
     costRatio: { perCell: none, perSuccess: none },
-    latencyRatio: { median: none, p95: none },
+    latencyRatio: { clock: 'provider', median: none, p95: none },
     flakinessChange: none,
     testsDisagree: false,
     unchanged: false,

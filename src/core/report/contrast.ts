@@ -49,11 +49,11 @@ export const skewedLower = (lowest: Float64Array, level: number): number | null 
 export function sides(lowest: Float64Array, highest: Float64Array, level: number): readonly [lower: Side, upper: Side] {
   const lower = meanInterval(lowest, level)
   const upper = lowest === highest ? lower : meanInterval(highest, level)
-  const side = (interval: typeof lower, bound: number | null): Side => ({
-    mean: interval.mean,
-    bound: interval.refused === 'zero_spread' ? interval.mean : bound,
-    zeroSpread: interval.refused === 'zero_spread',
-  })
+  const side = (interval: typeof lower, bound: number | null): Side => {
+    if (interval.mean === null) throw new RangeError('no unit to compare: a plan has at least one scenario')
+    const zeroSpread = interval.refused === 'zero_spread'
+    return { mean: interval.mean, bound: zeroSpread ? interval.mean : bound, zeroSpread }
+  }
   return [side(lower, lower.lo), side(upper, upper.hi)]
 }
 

@@ -3,7 +3,7 @@ import { passAtK, passHatK } from '../stats/pass-at-k.ts'
 import { wilson } from '../stats/wilson.ts'
 import type { Arm } from './arm.ts'
 import { byCodeUnit, type Cells } from './cells.ts'
-import { meanEstimate, noEstimate } from './estimate.ts'
+import { meanEstimate, noEstimate, SHARE } from './estimate.ts'
 import type { Estimate, Flakiness, VariantSummary } from './report.ts'
 import { type Units, unitMeans } from './units.ts'
 
@@ -50,7 +50,7 @@ export function flakinessOf(cells: Cells, arm: Arm, units: Units, level: number)
   return {
     ...counts,
     share: known === 0 ? null : counts.flaky / known,
-    disagreement: values.length === 0 ? noEstimate(level, units, refused) : meanEstimate(values, level, units),
+    disagreement: values.length === 0 ? noEstimate(level, units, refused) : meanEstimate(values, level, units, SHARE),
     scenarios: divided.slice(0, LISTED),
     ...(known === 0 ? { refused } : {}),
   }
@@ -69,7 +69,7 @@ export function flakinessChangeOf(
     units,
     disagreements(candidate).map((after, scenario) => after - (before[scenario] ?? Number.NaN)),
   )
-  if (values.length > 0) return meanEstimate(values, level, units)
+  if (values.length > 0) return meanEstimate(values, level, units, [-1, 1])
   return noEstimate(level, units, seeds < 2 ? 'zero_variance_unidentified' : 'no_data')
 }
 
@@ -88,7 +88,7 @@ export function reliabilityOf(
       arm.judged[scenario] === k ? (of(k, passed, k) ?? Number.NaN) : Number.NaN,
     )
     const means = unitMeans(units, values)
-    return means.length === 0 ? noEstimate(level, units, 'k_exceeds_n') : meanEstimate(means, level, units)
+    return means.length === 0 ? noEstimate(level, units, 'k_exceeds_n') : meanEstimate(means, level, units, SHARE)
   }
   const bounds = (of: Estimator): readonly [number, number] | null => {
     if (!hasPass) return null

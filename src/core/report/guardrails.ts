@@ -6,8 +6,8 @@ import { skewedBounds } from '../stats/skewed-bounds.ts'
 import { type Arm, passOf, recordAt } from './arm.ts'
 import type { Cells } from './cells.ts'
 import { T_UNITS } from './decision.ts'
-import { meanEstimate, noEstimate } from './estimate.ts'
-import { compareP95, medianOfPairs, p95Of, runTime } from './latency.ts'
+import { differences, meanEstimate, noEstimate, within } from './estimate.ts'
+import { type Clock, compareP95, isLive, medianOfPairs, p95Of, runTime } from './latency.ts'
 import { costRatioOf, pairSpent, type Spent, spentOf } from './money.ts'
 import type { CandidateReport, Estimate, GuardrailReport } from './report.ts'
 import { type Units, unitMeans } from './units.ts'
@@ -36,22 +36,25 @@ export interface Efficiency {
     readonly comparator: readonly (readonly number[])[]
     readonly candidate: readonly (readonly number[])[]
   }
+  readonly clock: Clock
 }
 
 export function efficiencyOf({ cells, units, candidate, comparator, level }: Pair): Efficiency {
   const spent = { comparator: spentOf(cells, comparator.variant), candidate: spentOf(cells, candidate.variant) }
-  // A wall clock and a recorded duration do not compare: one replayed run, and both arms are read by the provider's.
-  const live = (arm: Arm): boolean =>
-    recordsOf(cells, arm.variant).every((records) => records.every((one) => one.attempts === 0 || one.wallMs !== null))
-  const clock = live(candidate) && live(comparator) ? 'wall' : 'provider'
+  // The provider's clock says the same live and replayed. Only where no call was timed the wall clock stands in.
+  const both = [candidate, comparator].flatMap((arm) => recordsOf(cells, arm.variant).flat())
+  const timed = both.some((record) => runTime(record, 'provider') !== null)
+  const clock = !timed && isLive(both) ? 'wall' : 'provider'
   const times = (arm: Arm): number[][] =>
     recordsOf(cells, arm.variant).map((records) => records.flatMap((record) => runTime(record, clock) ?? []))
   const [before, after] = [times(comparator), times(candidate)]
   return {
     spent,
     times: { comparator: before, candidate: after },
+    clock,
     costRatio: costRatioOf(spent.comparator, spent.candidate, units, level),
     latencyRatio: {
+      clock,
       median: medianOfPairs(timePairs(before, after, units), 'ratio', level, units.kind),
       p95: compareP95(p95Of(before), p95Of(after), 'ratio'),
     },
@@ -91,7 +94,8 @@ export function guardrailsOf(
 ): GuardrailReport[] {
   return planned.map((rail) => {
     const found = measure(rail, pair, efficiency)
-    return { ...rail, ...found, outcome: outcomeOf(rail, found.estimate, pair) }
+    const timed = rail.endpoint === 'latency' || rail.endpoint === 'latencyP95'
+    return { ...rail, ...found, outcome: outcomeOf(rail, found.estimate, pair), clock: timed ? efficiency.clock : null }
   })
 }
 
@@ -129,7 +133,9 @@ function measure(rail: PlannedGuardrail, pair: Pair, efficiency: Efficiency): Me
       if (as === 'difference') {
         const moved = Float64Array.from(pairs.cost, (cost, unit) => cost - (pairs.baseCost[unit] ?? 0))
         const estimate =
-          pairs.refused === undefined ? meanEstimate(moved, level, units) : noEstimate(level, units, pairs.refused)
+          pairs.refused === undefined
+            ? meanEstimate(moved, level, units, null)
+            : noEstimate(level, units, pairs.refused)
         return { comparator: mean(pairs.baseCost), candidate: mean(pairs.cost), estimate }
       }
       const per = (cost: readonly number[], passes: readonly number[]): number | null => {
@@ -205,12 +211,13 @@ function scores(
     const values = unitMeans(units, end(arm, Number.NaN))
     return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
   }
+  const unmeasured = arms.some((arm) => !arm.some((values) => values.some((value) => typeof value === 'number')))
   const estimate =
-    lowest.length === 0
+    lowest.length === 0 || unmeasured
       ? noEstimate(level, units, 'no_data')
       : scale === null && lowest.length < units.count
-        ? { ...meanEstimate(lowest, level, units), lo: null, hi: null, refused: 'missing_cells' as const }
-        : bounded(lowest, highest, level, units, scale)
+        ? { ...meanEstimate(lowest, level, units, null), lo: null, hi: null, refused: 'missing_cells' as const }
+        : withoutMiddle(bounded(lowest, highest, level, units, scale), pair.coverageShort)
   return { comparator: known(0), candidate: known(1), estimate }
 }
 
@@ -227,14 +234,24 @@ function bounded(
   scale: readonly [number, number] | null,
 ): Estimate {
   const n = lowest.length
+  const range = differences(scale)
+  const plain = { ...meanEstimate(lowest, level, units, range), descriptive: n < T_UNITS }
   const [low, high] = [meanInterval(lowest, level), meanInterval(highest, level)]
-  const plain = { ...meanEstimate(lowest, level, units), est: (low.mean + high.mean) / 2, descriptive: n < T_UNITS }
-  if (scale === null || n < 2) return plain
+  if (scale === null || low.mean === null || high.mean === null) return plain
+  const est = (low.mean + high.mean) / 2
+  if (n < 2) return { ...plain, est }
   const unseen = 1 - ((1 - level) / 2) ** (1 / n)
   const span = scale[1] - scale[0]
   const lo =
     low.refused === 'zero_spread' ? low.mean - unseen * (span + low.mean) : (skewedBounds(lowest, level)?.lo ?? null)
   const hi = high.refused === 'zero_spread' ? high.mean + unseen * (span - high.mean) : high.hi
   const { refused: _, ...rest } = plain
-  return { ...rest, lo, hi, se: null, method: 'bounds' }
+  return { ...rest, est, lo: within(lo, range), hi: within(hi, range), se: null, method: 'bounds' }
+}
+
+/** Below the coverage floor the middle between the extremes of the missing cells is nobody's difference. */
+function withoutMiddle(estimate: Estimate, coverageShort: boolean): Estimate {
+  return coverageShort && estimate.method === 'bounds'
+    ? { ...estimate, est: null, refused: estimate.refused ?? 'missing_cells' }
+    : estimate
 }

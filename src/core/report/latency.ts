@@ -9,44 +9,66 @@ const P95 = 0.95
 /** Two-sided; one-sided 95 %, which 59 independent runs reach. */
 export const P95_LEVEL = 0.9
 
-/** What a live clock says, or what the provider needed when it was recorded. */
-export type Clock = 'wall' | 'provider'
+/**
+ * `provider`: the sum of the provider calls' durations, the same live and replayed. `wall`: the cell's own clock, which
+ * only a live cell has. The two are never mixed in one number, nor in one table.
+ */
+export const CLOCKS = ['provider', 'wall'] as const
+export type Clock = (typeof CLOCKS)[number]
+
+const RAN_TO_AN_END: ReadonlySet<RunRecord['status']> = new Set(['scored', 'task_fail', 'judge_error'])
 
 /** Milliseconds of a cell that ran to an end; Infinity where it was cut off at its limit; null where nobody knows. */
-export function runTime(record: RunRecord, clock: Clock | 'either'): number | null {
-  const { status, wallMs, providerMs } = record
-  if (status !== 'scored' && status !== 'task_fail' && status !== 'judge_error') return null
-  const time = clock === 'wall' ? wallMs : clock === 'provider' ? providerMs : (wallMs ?? providerMs)
+export function runTime(record: RunRecord, clock: Clock): number | null {
+  if (!RAN_TO_AN_END.has(record.status)) return null
+  const time = clock === 'wall' ? record.wallMs : record.providerMs
   if (time === null) return null
   return record.failure?.class === 'timeout' ? Number.POSITIVE_INFINITY : time
 }
 
+/** Every cell that ran to an end was live, and there is one: a wall clock means something. */
+export function isLive(records: Iterable<RunRecord | undefined>): boolean {
+  let some = false
+  for (const record of records) {
+    if (record === undefined || !RAN_TO_AN_END.has(record.status)) continue
+    if (record.wallMs === null) return false
+    some = true
+  }
+  return some
+}
+
 /**
- * Latency of one variant. The wall clock where the cell was live, else the provider's durations as recorded. A cell cut
- * off at its deadline took at least that long: it ranks last and never lends its limit as a number.
+ * Latency of one variant by the provider's durations and, where every cell of the campaign was live, by the wall clock.
+ * A cell cut off at its deadline took at least that long: it ranks last and never lends its limit as a number.
  *
  * @param scenarios records of each scenario
+ * @param wall every cell of the campaign was live
  */
-export function latencyOf(scenarios: readonly (readonly RunRecord[])[], limitMs: number): VariantSummary['latency'] {
-  let live = 0
-  let recorded = 0
-  const runs = scenarios.map((records) =>
-    records.flatMap((record) => {
-      const time = runTime(record, 'either')
-      if (time === null) return []
-      if (record.wallMs === null) recorded++
-      else live++
-      return [time]
-    }),
-  )
-  const medians = runs.filter((times) => times.length > 0).map((times) => medianOfSorted(times.toSorted(ascending)))
+export function latencyOf(
+  scenarios: readonly (readonly RunRecord[])[],
+  limitMs: number,
+  wall: boolean,
+): VariantSummary['latency'] {
+  const timed = scenarios.flat().filter((record) => runTime(record, 'provider') !== null)
+  const recorded = timed.filter(({ provenance }) => provenance !== 'live').length
+  const provider = timesOf(scenarios, 'provider')
+  const cutOff = wall ? timesOf(scenarios, 'wall') : provider
   return {
-    medianMs: medianEstimate(medians.sort(ascending)),
-    p95Ms: p95Of(runs),
-    censored: runs.flat().filter((time) => time === Number.POSITIVE_INFINITY).length,
+    ...quantilesOf(provider),
+    censored: cutOff.flat().filter((time) => time === Number.POSITIVE_INFINITY).length,
     limitMs,
-    source: live > 0 && recorded > 0 ? 'mixed' : live > 0 ? 'live' : recorded > 0 ? 'recorded' : 'none',
+    source: timed.length === 0 ? 'none' : recorded === 0 ? 'live' : recorded === timed.length ? 'recorded' : 'mixed',
+    wall: wall ? quantilesOf(timesOf(scenarios, 'wall')) : WALL_REFUSED,
   }
+}
+
+function timesOf(scenarios: readonly (readonly RunRecord[])[], clock: Clock): number[][] {
+  return scenarios.map((records) => records.flatMap((record) => runTime(record, clock) ?? []))
+}
+
+function quantilesOf(runs: readonly (readonly number[])[]): Pick<VariantSummary['latency'], 'medianMs' | 'p95Ms'> {
+  const medians = runs.filter((times) => times.length > 0).map((times) => medianOfSorted(times.toSorted(ascending)))
+  return { medianMs: medianEstimate(medians.sort(ascending)), p95Ms: p95Of(runs) }
 }
 
 const ascending = (a: number, b: number): number => a - b
@@ -62,6 +84,11 @@ const NONE = {
   method: 'order-statistic',
   descriptive: true,
 } as const satisfies Partial<Estimate>
+
+const WALL_REFUSED: VariantSummary['latency']['wall'] = {
+  medianMs: { ...NONE, level: LEVEL, n: 0, unit: 'scenario', refused: 'replayed' },
+  p95Ms: { ...NONE, level: P95_LEVEL, n: 0, unit: 'run', refused: 'replayed' },
+}
 
 function medianEstimate(sorted: readonly number[]): Estimate {
   const n = sorted.length

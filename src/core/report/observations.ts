@@ -1,9 +1,6 @@
-import { FAILURE_CLASSES } from '../record/failure.ts'
 import { recordAt } from './arm.ts'
 import { byCodeUnit, type Cells } from './cells.ts'
 import type { CampaignReport } from './report.ts'
-
-const CELLS_LISTED = 20
 
 /** Whether a provider stood behind the numbers: cells flagged as answered by a stub against cells that made calls. */
 export function integrityOf(cells: Cells): CampaignReport['integrity'] {
@@ -29,57 +26,20 @@ export function integrityOf(cells: Cells): CampaignReport['integrity'] {
 }
 
 export function evidenceOf(cells: Cells): CampaignReport['evidence'] {
-  const counts = { live: 0, replayed: 0, mixed: 0, carried: 0 }
+  const counts = { live: 0, replayed: 0, mixed: 0, carried: 0, silent: 0 }
   let from: string | null = null
   let to: string | null = null
   for (const record of cells.records) {
     if (record === undefined || record.attempts === 0) continue
-    counts[record.provenance]++
+    // Nothing of a provider is in it: neither fresh nor old.
+    const { subject, judge, setup } = record.calls
+    counts[record.provenance === 'live' && subject + judge + setup === 0 ? 'silent' : record.provenance]++
     const { recordedAt } = record
     if (recordedAt === null) continue
     if (from === null || recordedAt < from) from = recordedAt
     if (to === null || recordedAt > to) to = recordedAt
   }
   return { ...counts, recordedFrom: from, recordedTo: to }
-}
-
-interface Cluster {
-  count: number
-  example: string | null
-  cells: string[]
-}
-
-/** Failures by class and mode, in the order of the list of classes, and the same by variant. */
-export function failuresOf(cells: Cells): CampaignReport['failures'] {
-  const groups = new Map<
-    string,
-    Cluster & { class: string; mode: string | null; variants: Map<string, Cluster & { variant: string }> }
-  >()
-  for (const record of cells.records) {
-    const failure = record?.failure
-    if (record === undefined || failure === null || failure === undefined || failure.class === 'success') continue
-    const key = `${String(FAILURE_CLASSES.indexOf(failure.class)).padStart(3, '0')} ${failure.mode ?? ''}`
-    const empty = (): Cluster => ({ count: 0, example: null, cells: [] })
-    const group = groups.get(key) ?? {
-      class: failure.class,
-      mode: failure.mode ?? null,
-      ...empty(),
-      variants: new Map<string, Cluster & { variant: string }>(),
-    }
-    groups.set(key, group)
-    const ofVariant = group.variants.get(record.variantId) ?? { variant: record.variantId, ...empty() }
-    group.variants.set(record.variantId, ofVariant)
-    for (const cluster of [group, ofVariant]) {
-      cluster.count++
-      cluster.example ??= failure.message ?? null
-      if (cluster.cells.length < CELLS_LISTED) cluster.cells.push(record.cellId)
-    }
-  }
-  // Records stand in the order of the plan's variants, and so do their clusters.
-  return [...groups.keys()].sort(byCodeUnit).flatMap((key) => {
-    const group = groups.get(key)
-    return group === undefined ? [] : [{ ...group, variants: [...group.variants.values()] }]
-  })
 }
 
 /** Why cells have no value, by reason; a planned cell without any record is `missing`. */
@@ -93,16 +53,19 @@ export function missingReasons(cells: Cells): { readonly [reason: string]: numbe
   return Object.fromEntries([...reasons.keys()].sort(byCodeUnit).map((reason) => [reason, reasons.get(reason) ?? 0]))
 }
 
-/** Every scenario of every variant gave byte-identical outputs with all seeds, of which there are several. */
+/**
+ * Every scenario of every variant was scored with all seeds, of which there are several, on byte-identical outputs. A
+ * cell without a scored output says nothing about its seed.
+ */
 export function seedsIdentical(cells: Cells): boolean {
   if (cells.seeds.length < 2) return false
   return cells.variants.every((_, variant) =>
     cells.scenarios.every((_scenario, scenario) => {
-      const first = recordAt(cells, variant, scenario, 0)?.output?.digest
-      return (
-        first !== undefined &&
-        cells.seeds.every((_seed, seed) => recordAt(cells, variant, scenario, seed)?.output?.digest === first)
-      )
+      const digests = cells.seeds.map((_seed, seed) => {
+        const record = recordAt(cells, variant, scenario, seed)
+        return record?.status === 'scored' ? (record.output?.digest ?? null) : null
+      })
+      return digests[0] !== null && digests.every((digest) => digest === digests[0])
     }),
   )
 }

@@ -50,6 +50,8 @@ function movement(candidate: CandidateReport, { trial }: Context): string {
           : ` (in every unit the same; sign-flip p ${adjusted.p.toPrecision(2)})`
         : ` (${percent(difference.level)} CI ${words.bare(difference.lo)} to ${words.bare(difference.hi)})`
     parts.push(`${words.difference(difference.est)}${interval}`)
+  } else if (difference?.lo != null && difference.hi !== null) {
+    parts.push(`anything from ${words.difference(difference.lo)} to ${words.difference(difference.hi)}`)
   }
   return parts.join(', ')
 }

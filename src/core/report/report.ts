@@ -4,6 +4,7 @@ import type { RunRecord } from '../record/record.ts'
 import type { CellStatus } from '../record/status.ts'
 import type { CostProvenance } from '../record/usage.ts'
 import type { FrontierClass } from '../stats/bootstrap/frontier.ts'
+import type { Clock } from './latency.ts'
 
 export const REPORT_SCHEMA = 'vitest-campaign/report@1'
 
@@ -72,6 +73,14 @@ export interface Variance {
   readonly refused?: RefusalCode
 }
 
+/** Milliseconds. */
+export interface Latency {
+  /** Median over scenarios of the median over seeds. */
+  readonly medianMs: Estimate
+  /** Over all runs; its interval allows for the dependence of the seeds of a scenario. */
+  readonly p95Ms: Estimate
+}
+
 export interface GuardrailReport extends PlannedGuardrail {
   readonly comparator: number | null
   readonly candidate: number | null
@@ -79,6 +88,8 @@ export interface GuardrailReport extends PlannedGuardrail {
   readonly estimate: Estimate
   /** `violated`: shown beyond the limit; `ok`: shown within; `unproven`: neither. */
   readonly outcome: 'ok' | 'violated' | 'unproven'
+  /** Clock of a latency; null for every other endpoint. */
+  readonly clock: Clock | null
 }
 
 export type StatusCounts = { readonly [status in CellStatus]: number }
@@ -106,16 +117,15 @@ export interface VariantSummary {
     readonly provenance: CostProvenance
     readonly refused?: RefusalCode
   }
-  /** The one part of a report that a live clock enters. */
-  readonly latency: {
-    /** Median over scenarios of the median over seeds. */
-    readonly medianMs: Estimate
-    /** Over all runs; its interval allows for the dependence of the seeds of a scenario. */
-    readonly p95Ms: Estimate
+  /** What the provider needed: the sum of its calls' durations in a cell, the same live and replayed. */
+  readonly latency: Latency & {
     /** Runs cut off at the limit: they took longer, nobody knows how long. */
     readonly censored: number
     readonly limitMs: number
+    /** Where the provider's durations come from; `none`: no call was timed. */
     readonly source: 'live' | 'recorded' | 'mixed' | 'none'
+    /** By the cells' own clock, tools and waiting inside `run` included. Refused unless every cell was live. */
+    readonly wall: Latency
   }
   readonly tokens: { readonly input: number | null; readonly output: number | null; readonly known: boolean }
   /** Chance that at least one (pass@k), and that every one (pass^k), of k = seeds runs passes. Complete scenarios. */
@@ -228,11 +238,23 @@ export interface CandidateReport {
   }
   /** candidate / comparator. */
   readonly costRatio: { readonly perCell: Estimate; readonly perSuccess: Estimate }
-  readonly latencyRatio: { readonly median: Estimate; readonly p95: Estimate }
+  readonly latencyRatio: { readonly clock: Clock; readonly median: Estimate; readonly p95: Estimate }
   /** Disagreement of seeds, candidate less comparator. */
   readonly flakinessChange: Estimate
   readonly worst: readonly ScenarioChange[]
   readonly changed: { readonly worse: number; readonly better: number; readonly same: number; readonly missing: number }
+}
+
+/** Cells that failed in one way. */
+export interface FailureCluster {
+  readonly count: number
+  /** The most frequent message. */
+  readonly example: string | null
+  /** At most five, the most frequent first. */
+  readonly messages: readonly { readonly text: string; readonly count: number }[]
+  /** Messages that differ, of which `messages` lists the first. */
+  readonly distinct: number
+  readonly cells: readonly string[]
 }
 
 /** One report per campaign: the one source of terminal, Markdown and every other rendering. No clock in it. */
@@ -248,7 +270,10 @@ export interface CampaignReport {
     readonly outcome: Outcome | null
     readonly rule: string | null
     readonly red: boolean
-    /** 0: green; 1: regress; 2: invalid; 3: too little evidence, where that is red. */
+    /**
+     * Exit code of `vitest-campaign gate`; the run itself exits 0 or 1. 0: green; 1: regress; 2: invalid; 3: too little
+     * evidence, where that is red.
+     */
     readonly exitCode: 0 | 1 | 2 | 3
     /** One sentence that a product manager can act on. */
     readonly headline: string
@@ -303,23 +328,18 @@ export interface CampaignReport {
     readonly replayed: number
     readonly mixed: number
     readonly carried: number
+    /** Ran without a call to a model provider that was captured: neither live nor replayed. */
+    readonly silent: number
     readonly recordedFrom: string | null
     readonly recordedTo: string | null
   }
-  readonly failures: readonly {
+  /** By class and mode; a failed scorer stands under `scorer_error` with its name as the mode. */
+  readonly failures: readonly (FailureCluster & {
     readonly class: string
     readonly mode: string | null
-    readonly count: number
-    readonly example: string | null
-    readonly cells: readonly string[]
     /** The same by variant, as cluster of class and mode. */
-    readonly variants: readonly {
-      readonly variant: string
-      readonly count: number
-      readonly example: string | null
-      readonly cells: readonly string[]
-    }[]
-  }[]
+    readonly variants: readonly (FailureCluster & { readonly variant: string })[]
+  })[]
   readonly warnings: readonly Reason[]
   /** What to do next, most urgent first, one line each. */
   readonly actions: readonly Reason[]

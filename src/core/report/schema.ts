@@ -3,12 +3,15 @@ import { GUARDRAIL_ENDPOINTS } from '../campaign/plan.ts'
 import { CELL_STATUSES, type CellStatus } from '../record/status.ts'
 import { COST_PROVENANCES } from '../record/usage.ts'
 import { FRONTIER_CLASSES } from '../stats/bootstrap/frontier.ts'
+import { CLOCKS } from './latency.ts'
 import {
   type CampaignReport,
   type CandidateReport,
   type Estimate,
+  type FailureCluster,
   type Flakiness,
   type GuardrailReport,
+  type Latency,
   OUTCOMES,
   type PValue,
   REFUSALS,
@@ -81,6 +84,7 @@ const guardrail = z.strictObject({
   candidate: number,
   estimate,
   outcome: z.enum(['ok', 'violated', 'unproven']),
+  clock: z.enum(CLOCKS).nullable(),
 } satisfies ShapeOf<GuardrailReport>)
 
 const flakiness = z.strictObject({
@@ -93,6 +97,8 @@ const flakiness = z.strictObject({
   scenarios: z.array(z.strictObject({ scenario: text, passed: count, runs: count, lo: z.number(), hi: z.number() })),
   refused,
 } satisfies ShapeOf<Flakiness>)
+
+const latency = { medianMs: estimate, p95Ms: estimate }
 
 const variant = z.strictObject({
   id: text,
@@ -113,11 +119,11 @@ const variant = z.strictObject({
     refused,
   }),
   latency: z.strictObject({
-    medianMs: estimate,
-    p95Ms: estimate,
+    ...latency,
     censored: count,
     limitMs: z.number(),
     source: z.enum(['live', 'recorded', 'mixed', 'none']),
+    wall: z.strictObject(latency satisfies ShapeOf<Latency>),
   }),
   tokens: z.strictObject({ input: number, output: number, known: z.boolean() }),
   reliability: z.strictObject({
@@ -178,13 +184,19 @@ const candidate = z.strictObject({
     refused,
   }),
   costRatio: z.strictObject({ perCell: estimate, perSuccess: estimate }),
-  latencyRatio: z.strictObject({ median: estimate, p95: estimate }),
+  latencyRatio: z.strictObject({ clock: z.enum(CLOCKS), median: estimate, p95: estimate }),
   flakinessChange: estimate,
   worst: z.array(change),
   changed: z.strictObject({ worse: count, better: count, same: count, missing: count }),
 } satisfies ShapeOf<CandidateReport>)
 
-const cluster = { count, example: text.nullable(), cells: z.array(text) }
+const cluster = {
+  count,
+  example: text.nullable(),
+  messages: z.array(z.strictObject({ text, count })),
+  distinct: count,
+  cells: z.array(text),
+} satisfies ShapeOf<FailureCluster>
 
 /** The report as it is written. Strict: an unknown key is an error; every number is finite. */
 export const CampaignReportSchema = z.strictObject({
@@ -245,6 +257,7 @@ export const CampaignReportSchema = z.strictObject({
     replayed: count,
     mixed: count,
     carried: count,
+    silent: count,
     recordedFrom: text.nullable(),
     recordedTo: text.nullable(),
   }),

@@ -2,7 +2,7 @@ import { SPLITS, type Split } from '../record/record.ts'
 import { tQuantile } from '../stats/student-t.ts'
 import type { Arm } from './arm.ts'
 import { byCodeUnit, type Cells } from './cells.ts'
-import { meanEstimate, noEstimate } from './estimate.ts'
+import { differences, meanEstimate, noEstimate, type Range, within } from './estimate.ts'
 import type { Estimate, Reason, VariantSummary } from './report.ts'
 import { type Units, unitMeans, unitsOf } from './units.ts'
 
@@ -37,7 +37,12 @@ export function splitLeaks(cells: Cells): Reason[] {
 }
 
 /** Means of the primary score by split, and how much of the one on `search` is missing on `holdout`. */
-export function splitMeans(cells: Cells, arm: Arm, level: number): Pick<VariantSummary, 'splits' | 'overfitGap'> {
+export function splitMeans(
+  cells: Cells,
+  arm: Arm,
+  level: number,
+  scale: Range,
+): Pick<VariantSummary, 'splits' | 'overfitGap'> {
   const present = SPLITS.filter((split) => cells.scenarios.some((scenario) => scenario.split === split))
   if (present.length < 2) return { splits: [], overfitGap: null }
   const of = (split: Split): { readonly units: Units; readonly values: Float64Array; readonly count: number } => {
@@ -54,19 +59,19 @@ export function splitMeans(cells: Cells, arm: Arm, level: number): Pick<VariantS
   }
   const estimate = (split: Split): Estimate => {
     const { units, values } = of(split)
-    return values.length === 0 ? noEstimate(level, units, 'no_data') : meanEstimate(values, level, units)
+    return values.length === 0 ? noEstimate(level, units, 'no_data') : meanEstimate(values, level, units, scale)
   }
   return {
     splits: present.map((split) => ({ split, scenarios: of(split).count, mean: estimate(split) })),
     overfitGap:
       present.includes('search') && present.includes('holdout')
-        ? difference(estimate('search'), estimate('holdout'), level)
+        ? difference(estimate('search'), estimate('holdout'), level, differences(scale))
         : null,
   }
 }
 
 /** Difference of two independent means: Welch's interval. */
-function difference(search: Estimate, holdout: Estimate, level: number): Estimate {
+function difference(search: Estimate, holdout: Estimate, level: number, range: Range): Estimate {
   const base = { ...search, level, n: search.n + holdout.n, lo: null, hi: null, se: null, df: null }
   if (search.est === null || holdout.est === null) return { ...base, est: null, refused: 'no_data' }
   const est = search.est - holdout.est
@@ -80,8 +85,8 @@ function difference(search: Estimate, holdout: Estimate, level: number): Estimat
   return {
     ...plain,
     est,
-    lo: est - reach,
-    hi: est + reach,
+    lo: within(est - reach, range),
+    hi: within(est + reach, range),
     se: Math.sqrt(a + b),
     df,
     descriptive: search.descriptive || holdout.descriptive,

@@ -1,6 +1,7 @@
 import { meanInterval } from '../stats/mean-interval.ts'
 import { skewedBounds } from '../stats/skewed-bounds.ts'
 import type { Arm } from './arm.ts'
+import { noEstimate, within } from './estimate.ts'
 import type { Estimate } from './report.ts'
 import { type Units, unitMeans } from './units.ts'
 
@@ -13,27 +14,34 @@ import { type Units, unitMeans } from './units.ts'
  * and in the worst case lies at an end of the scale: [c − q (c − bottom), c + q (top − c)].
  *
  * @param tail one-sided level after correction
+ * @param coverageShort fewer cells are measured than the coverage floor asks for
  */
-export function meanBounds(arm: Arm, units: Units, [bottom, top]: readonly [number, number], tail: number): Estimate {
+export function meanBounds(
+  arm: Arm,
+  units: Units,
+  [bottom, top]: readonly [number, number],
+  tail: number,
+  coverageShort: boolean,
+): Estimate {
   const level = 1 - 2 * tail
   const lowest = unitMeans(units, arm.lowest)
   const highest = unitMeans(units, arm.highest)
   const n = lowest.length
-  const bound = (values: Float64Array, side: 'lo' | 'hi'): number | null => {
-    const interval = meanInterval(values, level)
-    if (interval.refused !== 'zero_spread') return skewedBounds(values, level)?.[side] ?? null
-    const unseen = 1 - tail ** (1 / n)
-    return side === 'lo'
-      ? interval.mean - unseen * (interval.mean - bottom)
-      : interval.mean + unseen * (top - interval.mean)
+  const [low, high] = [meanInterval(lowest, level), meanInterval(highest, level)]
+  // Bounds over nothing measured are the scale itself, and would look like a finding.
+  if (arm.measured === 0 || low.mean === null || high.mean === null) {
+    return { ...noEstimate(level, units, 'no_data'), method: 'bounds' }
   }
-  const clamp = (value: number | null): number | null =>
-    value === null ? null : Math.min(top, Math.max(bottom, value))
-  const middle = (meanInterval(lowest, level).mean + meanInterval(highest, level).mean) / 2
-  const [lo, hi] = [clamp(bound(lowest, 'lo')), clamp(bound(highest, 'hi'))]
+  const unseen = 1 - tail ** (1 / n)
+  const lo =
+    low.refused === 'zero_spread' ? low.mean - unseen * (low.mean - bottom) : (skewedBounds(lowest, level)?.lo ?? null)
+  const hi =
+    high.refused === 'zero_spread' ? high.mean + unseen * (top - high.mean) : (skewedBounds(highest, level)?.hi ?? null)
   const base = {
-    lo,
-    hi,
+    // The middle between the extremes of many missing cells is nobody's mean.
+    est: coverageShort ? null : (low.mean + high.mean) / 2,
+    lo: within(lo, [bottom, top]),
+    hi: within(hi, [bottom, top]),
     level,
     se: null,
     df: n > 1 ? n - 1 : null,
@@ -42,7 +50,6 @@ export function meanBounds(arm: Arm, units: Units, [bottom, top]: readonly [numb
     method: 'bounds',
     descriptive: false,
   } as const
-  return n < 2
-    ? { ...base, est: n === 0 ? null : middle, refused: n === 0 ? 'no_data' : 'one_scenario' }
-    : { ...base, est: middle }
+  if (n < 2) return { ...base, refused: 'one_scenario' }
+  return coverageShort ? { ...base, refused: 'missing_cells' } : base
 }

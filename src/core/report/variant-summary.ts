@@ -2,7 +2,7 @@ import type { RunRecord } from '../record/record.ts'
 import { type Arm, recordAt } from './arm.ts'
 import type { Cells } from './cells.ts'
 import { costOf } from './cost.ts'
-import { meanEstimate, noEstimate } from './estimate.ts'
+import { meanEstimate, noEstimate, SHARE } from './estimate.ts'
 import { flakinessOf, reliabilityOf } from './flakiness.ts'
 import { latencyOf } from './latency.ts'
 import type { VariantSummary } from './report.ts'
@@ -25,8 +25,10 @@ interface Summarized {
   readonly level: number
   /** Deadline of a cell. */
   readonly limitMs: number
-  /** Of the primary scale. */
-  readonly bottom: number
+  /** Every cell of the campaign was live, so that wall clocks mean something. */
+  readonly allLive: boolean
+  /** Of the primary score. */
+  readonly scale: readonly [number, number]
   readonly frontier: VariantSummary['frontier']
 }
 
@@ -40,7 +42,8 @@ export function summarize({
   role,
   level,
   limitMs,
-  bottom,
+  allLive,
+  scale,
   frontier,
 }: Summarized): VariantSummary {
   const byScenario = all.scenarios.map((_, scenario) =>
@@ -58,7 +61,7 @@ export function summarize({
     counts: whole.counts,
     planned: whole.planned,
     coverage: whole.measured / whole.planned,
-    mean: values.length === 0 ? noEstimate(level, units, 'no_data') : meanEstimate(values, level, units),
+    mean: values.length === 0 ? noEstimate(level, units, 'no_data') : meanEstimate(values, level, units, scale),
     bounds: { lo: mean(unitMeans(units, arm.lowest)), hi: mean(unitMeans(units, arm.highest)) },
     passRate:
       hasPass && judged > 0
@@ -69,15 +72,16 @@ export function summarize({
             ),
             level,
             units,
+            SHARE,
           )
         : noEstimate(level, units, judged === 0 ? 'no_data' : 'not_applicable'),
     cost: costOf(records, whole.planned, hasPass ? passes : null),
-    latency: latencyOf(byScenario, limitMs),
+    latency: latencyOf(byScenario, limitMs, allLive),
     tokens: tokensOf(records),
     reliability: reliabilityOf(arm, units, cells.seeds.length, level, hasPass),
     flakiness: flakinessOf(cells, arm, units, level),
-    variance: varianceOf(rowsOf(cells, arm.variant, bottom)),
-    ...splitMeans(all, whole, level),
+    variance: varianceOf(rowsOf(cells, arm.variant, scale[0])),
+    ...splitMeans(all, whole, level, scale),
     frontier,
   }
 }

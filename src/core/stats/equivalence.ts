@@ -29,7 +29,7 @@ export interface MarginTest {
 export function nonInferiority(differences: ArrayLike<number>, margin: number, alpha: number): MarginTest {
   requireMargin(margin)
   const { mean, se, df, lo, refused } = meanInterval(differences, 1 - 2 * alpha)
-  if (refused !== undefined || se === null || df === null || lo === null) {
+  if (mean === null || se === null || df === null || lo === null) {
     return { p: null, lo: null, shown: false, ...(refused === undefined ? {} : { refused }) }
   }
   return { p: 1 - tCdf((mean + margin) / se, df), lo, shown: lo > -margin }
@@ -54,7 +54,7 @@ export interface EquivalenceTest {
 export function equivalence(differences: ArrayLike<number>, margin: number, alpha: number): EquivalenceTest {
   requireMargin(margin)
   const { mean, se, df, lo, hi, refused } = meanInterval(differences, 1 - 2 * alpha)
-  if (refused !== undefined || se === null || df === null || lo === null || hi === null) {
+  if (mean === null || se === null || df === null || lo === null || hi === null) {
     return { p: null, lo: null, hi: null, shown: false, ...(refused === undefined ? {} : { refused }) }
   }
   const p = Math.max(1 - tCdf((mean + margin) / se, df), tCdf((mean - margin) / se, df))

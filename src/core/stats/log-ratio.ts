@@ -1,3 +1,4 @@
+import { requireFinite } from './finite.ts'
 import { requireLevel } from './mean-interval.ts'
 import { tQuantile } from './student-t.ts'
 
@@ -17,11 +18,13 @@ export interface LogRatio {
  *
  * @param base denominators, one per unit
  * @param changed numerators, paired with `base`
- * @throws RangeError for different lengths
+ * @throws RangeError for different lengths, or a value that is not finite
  */
 export function pairedLogRatio(base: readonly number[], changed: readonly number[], level: number): LogRatio {
   requireLevel(level)
   if (base.length !== changed.length) throw new RangeError(`${base.length} and ${changed.length} values are no pairs`)
+  requireFinite(base, 'base value')
+  requireFinite(changed, 'changed value')
   const n = base.length
   if (n === 0) return { ratio: null, lo: null, hi: null, refused: 'no_data' }
   const baseMean = base.reduce((sum, x) => sum + x, 0) / n

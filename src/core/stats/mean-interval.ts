@@ -1,18 +1,24 @@
+import { requireFinite } from './finite.ts'
 import { tQuantile } from './student-t.ts'
 
 /** Relative spread up to which values count as equal: what is left of 1/3 computed on two ways. */
 export const EQUAL_WITHIN = 1e-12
 
-export interface MeanInterval {
+interface Interval {
   readonly n: number
-  readonly mean: number
   /** Null below two values. */
   readonly se: number | null
   readonly df: number | null
   readonly lo: number | null
   readonly hi: number | null
-  readonly refused?: 'no_data' | 'one_scenario' | 'zero_spread'
 }
+
+/** Of nothing there is no mean; of one value, or of equal ones, there is a mean without an interval. */
+export type MeanInterval = Interval &
+  (
+    | { readonly mean: number; readonly refused?: 'one_scenario' | 'zero_spread' }
+    | { readonly mean: null; readonly refused: 'no_data' }
+  )
 
 /**
  * Mean of independent units with Student's t interval: mean ± t(n−1, (1+level)/2) · sd/√n, sd with divisor n − 1.
@@ -23,11 +29,12 @@ export interface MeanInterval {
  *
  * @param values one number per unit, in a fixed order (sums depend on it in the last bit)
  * @param level two-sided confidence, for instance 0.95
+ * @throws RangeError for a value that is not finite
  */
 export function meanInterval(values: ArrayLike<number>, level: number): MeanInterval {
   requireLevel(level)
   const n = values.length
-  if (n === 0) return { n, mean: Number.NaN, se: null, df: null, lo: null, hi: null, refused: 'no_data' }
+  if (n === 0) return { n, mean: null, se: null, df: null, lo: null, hi: null, refused: 'no_data' }
   const { mean, sd, equal } = moments(values)
   if (n === 1) return { n, mean, se: null, df: null, lo: null, hi: null, refused: 'one_scenario' }
   if (equal) return { n, mean, se: null, df: n - 1, lo: null, hi: null, refused: 'zero_spread' }
@@ -44,9 +51,15 @@ export interface Moments {
   readonly equal: boolean
 }
 
-/** Two-pass mean and standard deviation of at least one value. */
+/**
+ * Two-pass mean and standard deviation.
+ *
+ * @throws RangeError for no values, and for one that is not finite
+ */
 export function moments(values: ArrayLike<number>): Moments {
   const n = values.length
+  if (n === 0) throw new RangeError('no moments of nothing')
+  requireFinite(values, 'value')
   let sum = 0
   let least = Number.POSITIVE_INFINITY
   let most = Number.NEGATIVE_INFINITY

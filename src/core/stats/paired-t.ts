@@ -1,7 +1,7 @@
 import { type MeanInterval, meanInterval } from './mean-interval.ts'
 import { tTwoSided } from './student-t.ts'
 
-export interface PairedT extends MeanInterval {
+export type PairedT = MeanInterval & {
   readonly t: number | null
   /** Two-sided. */
   readonly p: number | null
@@ -15,7 +15,7 @@ export interface PairedT extends MeanInterval {
  */
 export function pairedT(differences: ArrayLike<number>, level: number): PairedT {
   const interval = meanInterval(differences, level)
-  if (interval.refused !== undefined || interval.se === null || interval.df === null) {
+  if (interval.mean === null || interval.se === null || interval.df === null) {
     return { ...interval, t: null, p: null }
   }
   const t = interval.mean / interval.se

@@ -24,6 +24,10 @@ export interface RegisteredCampaign {
 /** Name of the one test of a campaign whose definition cannot be used. */
 export const BROKEN_TEST = 'definition'
 
+/** Name of the test after the cells, which shows the verdict. */
+export const verdictTest = ({ gate }: { readonly gate: object | null }): 'gate' | 'coverage' =>
+  gate === null ? 'coverage' : 'gate'
+
 /** A campaign whose definition cannot be used: one failing test, beside the other campaigns of its file. */
 export interface BrokenCampaign {
   readonly campaignId: string

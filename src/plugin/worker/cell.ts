@@ -255,6 +255,7 @@ class Execution {
         deadline: this.#deadline,
         clock: this.#bridge.clock,
         redactor: this.#bridge.redactor,
+        root: this.#bridge.settings.root,
       }),
     )
   }

@@ -4,7 +4,7 @@ import { NotJsonError } from '../../core/campaign/canonical-json.ts'
 import { cellName, cellsOf } from '../../core/campaign/cells.ts'
 import type { CampaignDefinition, DeclareCampaign } from '../../core/campaign/definition.ts'
 import { type Campaign, loadDefinition } from '../../core/campaign/load.ts'
-import { BROKEN_TEST, type RegisteredCampaign, requireBridge, type WorkerBridge } from './bridge.ts'
+import { BROKEN_TEST, type RegisteredCampaign, requireBridge, verdictTest, type WorkerBridge } from './bridge.ts'
 import { type CallSite, callSite } from './call-site.ts'
 import { runCell } from './cell.ts'
 import { adaptExpect } from './expect.ts'
@@ -71,9 +71,7 @@ async function collect<Variant extends object, Scenario extends object, Output>(
   for (const cell of cells) {
     test.concurrent(cellName(cell), (context: TestContext) => runCell(bridge, registered, cell, context))
   }
-  test(campaign.plan.gate === null ? 'coverage' : 'gate', (context: TestContext) =>
-    showVerdict(bridge, registered, context),
-  )
+  test(verdictTest(campaign.plan), (context: TestContext) => showVerdict(bridge, registered, context))
 }
 
 /** The error with the evalCampaign() call for a stack: where it was thrown inside this package helps nobody. */

@@ -29,6 +29,22 @@ export function withoutOwnFrames(thrown: unknown, site: string): unknown {
   return thrown
 }
 
+/**
+ * `evals/triage.eval.ts:12`: the first frame of an error below the project's root that is the user's own; null where no
+ * frame is (what this package says about a value was thrown nowhere in their code).
+ */
+export function thrownAt(error: unknown, root: string): string | null {
+  if (!(error instanceof Error) || typeof error.stack !== 'string') return null
+  const below = `${root.replaceAll('\\', '/').replace(/\/$/, '')}/`
+  for (const line of error.stack.split('\n')) {
+    const frame = line.replaceAll('\\', '/')
+    const start = frame.indexOf(below)
+    if (!isFrame(line) || isOwn(line) || start < 0 || frame.includes('/node_modules/')) continue
+    return frame.slice(start + below.length).replace(/:\d+\)?$/, '')
+  }
+  return null
+}
+
 const isFrame = (line: string): boolean => /^\s+at .+:\d+:\d+\)?$/.test(line) && !line.includes('node:internal')
 
 const isOwn = (line: string): boolean => /^\s+at /.test(line) && line.replaceAll('\\', '/').includes(OWN_FOLDER)

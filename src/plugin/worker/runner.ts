@@ -8,6 +8,7 @@ import {
   type CellBinding,
   type RegisteredCampaign,
   requireBridge,
+  verdictTest,
   type WorkerBridge,
 } from './bridge.ts'
 import { redactedError } from './redacted-error.ts'
@@ -87,7 +88,8 @@ export default class CampaignRunner extends TestRunner {
     const binding: Binding | undefined = this.#bridge.bindings.get(test)
     // The hook also fires for skipped tests, and its counterpart never does: they take no lease.
     if (binding?.kind !== 'cell' || (test.mode !== 'run' && test.mode !== 'queued')) return
-    if (binding.registered.refused !== null) return skip(test, 'the campaign was refused: see its gate')
+    const { refused, campaign } = binding.registered
+    if (refused !== null) return skip(test, `the campaign was refused: see its test ${verdictTest(campaign.plan)}`)
     await this.#lease(binding, test)
   }
 

@@ -2,10 +2,11 @@ import type { Payload } from '../../core/campaign/listing.ts'
 import type { PlannedCell } from '../../core/campaign/plan.ts'
 import type { LoadedScorer } from '../../core/campaign/scoring.ts'
 import type { RecordedScore } from '../../core/record/record.ts'
-import { normaliseScore } from '../../core/scorers/normalise.ts'
+import { failedScore, normaliseScore } from '../../core/scorers/normalise.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
 import type { Clock } from '../replay/clock.ts'
 import { Deadline } from './deadline.ts'
+import { thrownAt } from './frames.ts'
 
 export interface ScoringInput {
   readonly scorers: readonly LoadedScorer[]
@@ -17,6 +18,8 @@ export interface ScoringInput {
   readonly deadline: Deadline
   readonly clock: Clock
   readonly redactor: Redactor
+  /** Of the project: places are named relative to it. */
+  readonly root: string
 }
 
 export interface Scoring {
@@ -37,8 +40,9 @@ export function scoreOutput(input: ScoringInput): Scoring | Promise<Scoring> {
     const fail = (error: unknown): void => {
       if (scorer.role === 'code') bug ??= error
       const text = error instanceof Error ? error.message : String(error)
-      const said = input.redactor.text(text).text.slice(0, 2_000)
-      scores[scorer.name] = { value: null, pass: null, role: scorer.role, error: said }
+      const where = thrownAt(error, input.root)
+      const said = input.redactor.text(where === null ? text : `${text} (${where})`).text
+      scores[scorer.name] = failedScore(scorer, said)
     }
     const keep = (value: unknown): void => {
       scores[scorer.name] = redacted(normaliseScore(scorer, value), input.redactor)

@@ -1,6 +1,6 @@
 import type { CampaignReport } from '../../core/report/report.ts'
 import { PRINTED } from '../numbers.ts'
-import { bySeverity, guardrailWords } from '../sentences.ts'
+import { bySeverity, clockWord, guardrailWords } from '../sentences.ts'
 import { code, grid, text } from './text.ts'
 
 /** Every limit beside the primary score. */
@@ -22,7 +22,7 @@ export function guardrails(report: CampaignReport): string {
       rails.map(({ id, rail }) => {
         const words = guardrailWords(rail, PRINTED)
         return [
-          code(rail.name),
+          code(rail.name) + clockWord(rail),
           code(id),
           words.comparator,
           words.candidate,

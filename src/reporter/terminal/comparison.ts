@@ -25,7 +25,8 @@ export function differences(report: CampaignReport, sheet: Sheet): Section {
     candidate.difference === null ? [] : [{ candidate, difference: candidate.difference }],
   )
   // Without a single number an axis would only look like one.
-  if (compared.every(({ difference }) => difference.est === null)) return section({})
+  if (compared.every(({ difference: { est, lo, hi } }) => est === null && lo === null && hi === null))
+    return section({})
   const marks: ForestMark[] = [{ at: 0, label: '0', kind: 'zero' }]
   if (margin !== null) marks.push({ at: -margin, label: `margin ${scale.difference(-margin)}`, kind: 'limit' })
   const rows = compared
@@ -91,8 +92,8 @@ function confidence(estimate: Estimate | undefined): string {
 
 /** `-6.4 [-10.9, -1.9]`; a star where the interval only describes. */
 function estimated(estimate: Estimate, write: (value: number) => string): string {
-  if (estimate.est === null) return unknown(estimate.refused)
   const range = interval(estimate, write)
+  if (estimate.est === null) return range === null ? unknown(estimate.refused) : `? ${range}`
   if (range === null) return `${write(estimate.est)} [unknown]`
   return `${write(estimate.est)} ${range}${estimate.descriptive ? '*' : ''}`
 }
@@ -104,7 +105,8 @@ export function details(report: CampaignReport, sheet: Sheet): Section {
   const groups = bySeverity(report.candidates).flatMap((candidate): Line[][] => {
     const { id, difference, signFlip, adjusted, completeCase, bounds, unseenLoss } = candidate
     const parts: string[] = []
-    if (candidate.outcome === 'invalid' || (difference !== null && difference.est === null)) return []
+    if (candidate.outcome === 'invalid' || (difference !== null && difference.est === null && difference.lo === null))
+      return []
     for (const estimate of [difference, candidate.atLeast?.mean ?? null]) {
       if (estimate !== null && estimate.est !== null && estimate.lo === null)
         parts.push(`interval ${unknown(estimate.refused)}`)

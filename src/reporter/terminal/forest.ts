@@ -72,7 +72,7 @@ function axisOf(rows: readonly ForestRow[], marks: readonly ForestMark[], width:
   const values = [...rows.flatMap((row) => [row.est, row.lo, row.hi]), ...marks.map((mark) => mark.at)].filter(
     (value) => value !== null && Number.isFinite(value),
   ) as number[]
-  if (!rows.some((row) => row.est !== null)) return null
+  if (!rows.some((row) => row.est !== null || (row.lo !== null && row.hi !== null))) return null
   const low = Math.min(...values)
   const high = Math.max(...values)
   const span = high - low || Math.abs(high) || 1
@@ -90,7 +90,6 @@ function bar(
 ): string {
   const cells: string[] = Array.from({ length: width }, () => ' ')
   for (const mark of marks) cells[axis(mark.at)] = mark.kind === 'zero' ? signs.zero : signs.limit
-  if (row.est === null) return cells.join('')
   if (row.lo !== null && row.hi !== null) {
     const from = axis(row.lo)
     const to = axis(row.hi)
@@ -98,7 +97,7 @@ function bar(
     cells[from] = signs.from
     cells[to] = signs.to
   }
-  cells[axis(row.est)] = signs.point
+  if (row.est !== null) cells[axis(row.est)] = signs.point
   return cells.join('')
 }
 

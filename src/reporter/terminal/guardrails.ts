@@ -1,7 +1,7 @@
 import type { CampaignReport } from '../../core/report/report.ts'
 import { inline } from '../inline.ts'
 import { TYPED } from '../numbers.ts'
-import { bySeverity, guardrailWords } from '../sentences.ts'
+import { bySeverity, clockWord, guardrailWords } from '../sentences.ts'
 import { type Section, section } from './page.ts'
 import type { Sheet } from './sheet.ts'
 import { type Column, table } from './table.ts'
@@ -39,7 +39,7 @@ export function guardrails(report: CampaignReport, sheet: Sheet): Section {
         const words = guardrailWords(rail, TYPED)
         const tone = rail.outcome === 'violated' ? 'bad' : rail.outcome === 'ok' ? 'good' : 'warn'
         return [
-          { text: `  ${inline(rail.name)}${several ? ` (${inline(id, 20)})` : ''}` },
+          { text: `  ${inline(rail.name)}${clockWord(rail)}${several ? ` (${inline(id, 20)})` : ''}` },
           { text: words.comparator },
           { text: words.candidate },
           { text: words.limit },

@@ -23,6 +23,7 @@ export interface VariantsTable {
 /** One row per variant: mean with interval, pass rate, cost, latency, tokens. */
 export function variantsTable(report: CampaignReport, scale: Scale, width: number, ellipsis: string): VariantsTable {
   const level = report.variants[0]?.mean.level ?? 0.95
+  const walls = onWallClock(report)
   let fields: Field[] = [
     {
       title: `mean [${Math.round(level * 100)} % CI]`,
@@ -50,7 +51,9 @@ export function variantsTable(report: CampaignReport, scale: Scale, width: numbe
       title: 'median/p95',
       noun: 'latency',
       column: { align: 'right' },
-      of: ({ latency: { medianMs, p95Ms, limitMs } }) => {
+      of: ({ latency }) => {
+        const { limitMs } = latency
+        const { medianMs, p95Ms } = walls ? latency.wall : latency
         const median = timeWords(medianMs, limitMs)
         return median === null ? { refused: medianMs.refused } : `${median}/${timeWords(p95Ms, limitMs) ?? 'unknown'}`
       },
@@ -107,9 +110,9 @@ export function variantsTable(report: CampaignReport, scale: Scale, width: numbe
     rows,
     notes: [
       ...(starred || report.candidates.some(isStarred) ? ['* describes these scenarios, too few to decide on'] : []),
+      ...sourceNotes(report),
       ...absentNotes(absent, report),
       ...unknownNotes(unknowns, report.variants.length),
-      ...sourceNotes(report),
     ],
   }
 }
@@ -161,20 +164,31 @@ function unknownNotes(unknowns: ReadonlyMap<string, ReadonlyMap<string, readonly
   })
 }
 
+/** No provider call was timed and every cell was live: then there is one clock, and it is the wall's. */
+function onWallClock({ variants }: CampaignReport): boolean {
+  return (
+    variants.every(({ latency }) => latency.source === 'none') &&
+    variants.some(({ latency }) => latency.wall.medianMs.refused !== 'replayed')
+  )
+}
+
 function sourceNotes(report: CampaignReport): string[] {
   const notes: string[] = []
   const costs = report.variants.map(({ cost }) => cost)
   const known = costs.reduce((sum, { knownUsd }) => sum + knownUsd, 0)
   const uncaptured = costs.reduce((sum, { uncapturedCells }) => sum + uncapturedCells, 0)
-  const estimated = costs.some(({ provenance }) => provenance === 'estimated') ? ', estimated from list prices' : ''
+  const estimated = costs.some(({ provenance }) => provenance === 'estimated') ? ' (list prices)' : ''
   const ran = costs.filter(({ totalUsd, refused }) => totalUsd !== null || refused !== 'no_data' || uncaptured > 0)
   if (ran.length > 0 && ran.every(({ totalUsd }) => totalUsd !== null))
     notes.push(`cost in total ${dollars(known)}${estimated}`)
   else if (known > 0)
     notes.push(`cost in total at least ${dollars(known)}; ${plural(uncaptured, 'cell')} without a charge`)
   const sources = new Set(report.variants.map(({ latency }) => latency.source))
-  if (sources.has('recorded') || sources.has('mixed')) {
-    notes.push(sources.has('live') || sources.has('mixed') ? 'latency partly from recordings' : 'latency as recorded')
-  }
-  return notes
+  sources.delete('none')
+  const [source, ...others] = sources
+  const from =
+    others.length > 0 || source === 'mixed' ? ' partly as recorded' : source === 'recorded' ? ' as recorded' : ', live'
+  if (source !== undefined) notes.push(`provider latency${from}`)
+  else if (onWallClock(report)) notes.push('latency is by the wall clock: no provider call was timed')
+  return notes.length === 0 ? [] : [notes.join('; ')]
 }

@@ -93,7 +93,7 @@ describe('latency', () => {
     (factor: number) =>
     (cell: Coordinates, at: At): Given => ({
       score: 1,
-      wallMs: 1000 * (isCandidate(cell) ? factor : 1) * noise(at, cell),
+      providerMs: 1000 * (isCandidate(cell) ? factor : 1) * noise(at, cell),
     })
   it.each<readonly [string, Partial<PlannedGuardrail>, number, GuardrailReport['outcome']]>([
     ['median', { endpoint: 'latency', ratio: 1.2 }, 1.5, 'violated'],
@@ -110,8 +110,8 @@ describe('latency', () => {
   it('runs cut off at their limit count as longer than any number', () => {
     const of = (cell: Coordinates, at: At): Given =>
       isCandidate(cell) && at.scenario < 18
-        ? { status: 'task_fail', failure: { class: 'timeout' }, wallMs: 1000 }
-        : { score: 1, wallMs: 1000 * noise(at, cell) }
+        ? { status: 'task_fail', failure: { class: 'timeout' }, providerMs: 1000 }
+        : { score: 1, providerMs: 1000 * noise(at, cell) }
     const { found } = judge(rail({ endpoint: 'latency', ratio: 1.2 }), of, 24, 1)
     expect(found).toMatchObject({ candidate: null, estimate: { est: null, hi: null, refused: 'beyond_limit' } })
     expect(found.outcome).not.toBe('ok')
@@ -123,7 +123,39 @@ describe('latency', () => {
       wallMs: isCandidate(cell) ? null : 5_000 * noise(at, cell),
       providerMs: 1_000 * noise(at, cell),
     })
-    expect(judge(rail({ endpoint: 'latency', ratio: 1.2 }), of).found.estimate.est).toBeCloseTo(1, 1)
+    const { found } = judge(rail({ endpoint: 'latency', ratio: 1.2 }), of)
+    expect(found.estimate.est).toBeCloseTo(1, 1)
+    expect(found.clock).toBe('provider')
+  })
+
+  it('the same campaign live and replayed gives the same latency guardrail, whatever the wall clock said', () => {
+    const of =
+      (live: boolean) =>
+      (cell: Coordinates, at: At): Given => ({
+        score: 1,
+        wallMs: live ? 9_000 * (isCandidate(cell) ? 3 : 1) : null,
+        providerMs: 1_000 * noise(at, cell),
+        provenance: live ? 'live' : 'replayed',
+      })
+    const limit = rail({ endpoint: 'latency', ratio: 1.2 })
+    expect(judge(limit, of(true)).found).toEqual(judge(limit, of(false)).found)
+  })
+
+  it('where no provider call was timed the wall clock stands in, named, and only if both arms were live', () => {
+    const of =
+      (live: boolean) =>
+      (cell: Coordinates, at: At): Given => ({
+        score: 1,
+        wallMs: live || !isCandidate(cell) ? 1_000 * noise(at, cell) : null,
+        providerMs: null,
+      })
+    const limit = rail({ endpoint: 'latency', ratio: 1.2 })
+    expect(judge(limit, of(true)).found).toMatchObject({ clock: 'wall', outcome: 'ok' })
+    expect(judge(limit, of(false)).found).toMatchObject({
+      clock: 'provider',
+      outcome: 'unproven',
+      estimate: { est: null, refused: 'no_data' },
+    })
   })
 })
 
@@ -185,7 +217,7 @@ describe('guardrails together', () => {
     const report = reportOf({ scenarios: 24, seeds: 3, gate }, (cell, at) => ({
       score: isCandidate(cell) ? 0.9 : 0.5 + (at.scenario % 3) / 10,
       pass: true,
-      wallMs: 1000 * noise(at, cell),
+      providerMs: 1000 * noise(at, cell),
       ...usd(0.01 * noise(at, cell)),
     }))
     expect(report.candidates[0]?.guardrails.map(({ outcome }) => outcome)).toEqual(['ok', 'unproven'])

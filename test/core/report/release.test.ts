@@ -261,6 +261,9 @@ describe('an interrupted run', () => {
       bounds: { lo: -1, tippingCells: null },
       unseenLoss: null,
     })
-    expect(report.actions[0]).toMatchObject({ code: 'repair', text: expect.stringContaining('run the campaign again') })
+    expect(report.actions[0]).toMatchObject({
+      code: 'continue',
+      text: expect.stringContaining('for the 20 cells without a result'),
+    })
   })
 })

@@ -102,17 +102,17 @@ describe('flakiness and reliability', () => {
 
 describe('latency', () => {
   it('p95 has no upper bound below 59 runs, and one from there on', () => {
-    const of = (_: Coordinates, { scenario }: At): Given => ({ wallMs: 1000 + scenario })
+    const of = (_: Coordinates, { scenario }: At): Given => ({ providerMs: 1000 + scenario })
     const at = (scenarios: number) => reportOf({ scenarios }, of).variants[0]?.latency.p95Ms
     expect(at(58)).toMatchObject({ hi: null, refused: 'too_few_scenarios', level: 0.9, unit: 'run' })
     expect(at(59)).toMatchObject({ hi: 1058, n: 59 })
   })
 
   it('seeds that agree are no further runs: 20 scenarios of 5 equal seeds do not bound p95', () => {
-    const equal = reportOf({ scenarios: 20, seeds: 5 }, (_, { scenario }) => ({ wallMs: 1000 + scenario }))
+    const equal = reportOf({ scenarios: 20, seeds: 5 }, (_, { scenario }) => ({ providerMs: 1000 + scenario }))
     expect(equal.variants[0]?.latency.p95Ms).toMatchObject({ n: 100, hi: null })
     const mixed = reportOf({ scenarios: 20, seeds: 5 }, (_, { scenario, seed }) => ({
-      wallMs: 1000 + (((scenario * 5 + seed) * 37) % 101),
+      providerMs: 1000 + (((scenario * 5 + seed) * 37) % 101),
     }))
     expect(mixed.variants[0]?.latency.p95Ms.hi).not.toBeNull()
   })
@@ -120,8 +120,8 @@ describe('latency', () => {
   it('what was cut off is counted with the limit, never averaged in', () => {
     const { variants } = reportOf({ scenarios: 20 }, (cell, { scenario }) =>
       isCandidate(cell) && scenario < 3
-        ? { status: 'task_fail', failure: { class: 'timeout' }, wallMs: 600_000 }
-        : { wallMs: 1000 },
+        ? { status: 'task_fail', failure: { class: 'timeout' }, providerMs: 600_000 }
+        : { providerMs: 1000 },
     )
     expect(variants[1]?.latency).toMatchObject({
       censored: 3,

@@ -56,34 +56,63 @@ describe('variants', () => {
     expect(variants[1]?.cost).toMatchObject({ totalUsd: 0.0012, uncapturedCells: 0 })
   })
 
-  it('latency is the live wall clock, else what was recorded, with ranks for bounds', () => {
+  describe('latency', () => {
     const of =
-      (replayed: boolean) =>
-      (_: Coordinates, { scenario }: { scenario: number }) => ({
-        wallMs: replayed ? null : 1000 + scenario,
+      (replayed: (cell: Coordinates) => boolean) =>
+      (cell: Coordinates, { scenario }: { scenario: number }): Given => ({
+        wallMs: replayed(cell) ? null : 1000 + scenario,
         providerMs: 500 + scenario,
+        provenance: replayed(cell) ? 'replayed' : 'live',
       })
-    expect(reportOf({ scenarios: 9 }, of(false)).variants[0]?.latency).toMatchObject({
-      source: 'live',
-      medianMs: { est: 1004, lo: 1001, hi: 1007, method: 'order-statistic' },
+
+    it('is what the provider needed, the same live and replayed, with ranks for bounds', () => {
+      const live = reportOf(
+        { scenarios: 9 },
+        of(() => false),
+      ).variants[0]?.latency
+      expect(live).toMatchObject({
+        source: 'live',
+        medianMs: { est: 504, lo: 501, hi: 507, method: 'order-statistic' },
+      })
+      const replayed = reportOf(
+        { scenarios: 9 },
+        of(() => true),
+      ).variants[0]?.latency
+      expect(replayed).toMatchObject({ source: 'recorded', medianMs: live?.medianMs, p95Ms: live?.p95Ms })
     })
-    expect(reportOf({ scenarios: 9 }, of(true)).variants[0]?.latency).toMatchObject({
-      source: 'recorded',
-      medianMs: { est: 504 },
+
+    it('by the wall clock is there only where every cell was live, and never in the provider’s place', () => {
+      const live = reportOf(
+        { scenarios: 9 },
+        of(() => false),
+      )
+      expect(live.variants.map(({ latency }) => latency.wall.medianMs.est)).toEqual([1004, 1004])
+      const partly = reportOf({ scenarios: 9 }, of(isCandidate))
+      for (const { latency } of partly.variants) {
+        expect(latency.medianMs.est).toBe(504)
+        expect(latency.wall.medianMs).toMatchObject({ est: null, refused: 'replayed' })
+        expect(latency.wall.p95Ms).toMatchObject({ est: null, refused: 'replayed' })
+      }
     })
-    expect(reportOf({ scenarios: 2 }, of(false)).variants[0]?.latency.medianMs).toMatchObject({
-      lo: null,
-      refused: 'too_few_scenarios',
-    })
-    expect(reportOf({}, () => ({ wallMs: null, providerMs: null })).variants[0]?.latency).toMatchObject({
-      source: 'none',
-      medianMs: { est: null, refused: 'no_data' },
+
+    it('of too few scenarios has no bounds, of no timed call no value', () => {
+      const two = reportOf(
+        { scenarios: 2 },
+        of(() => false),
+      )
+      expect(two.variants[0]?.latency.medianMs).toMatchObject({ lo: null, refused: 'too_few_scenarios' })
+      expect(reportOf({}, () => ({ wallMs: null, providerMs: null })).variants[0]?.latency).toMatchObject({
+        source: 'none',
+        medianMs: { est: null, refused: 'no_data' },
+      })
     })
   })
 
   it('a deadline never becomes a latency', () => {
     const { variants } = reportOf({ scenarios: 9 }, (cell, { scenario }) =>
-      isCandidate(cell) && scenario < 8 ? { status: 'task_fail', failure: { class: 'timeout' }, wallMs: 600_000 } : 1,
+      isCandidate(cell) && scenario < 8
+        ? { status: 'task_fail', failure: { class: 'timeout' }, providerMs: 600_000 }
+        : 1,
     )
     expect(variants[1]?.latency.medianMs).toMatchObject({ est: null, hi: null })
   })
@@ -136,9 +165,24 @@ describe('evidence', () => {
       replayed: 3,
       mixed: 0,
       carried: 0,
+      silent: 0,
       recordedFrom: '2026-01-01T00:00:00.000Z',
       recordedTo: '2026-01-03T00:00:00.000Z',
     })
+  })
+
+  it('a cell that called no provider is neither live nor replayed', () => {
+    const { evidence } = reportOf({ scenarios: 4 }, (cell) => (isCandidate(cell) ? { calls: silent } : 1))
+    expect(evidence).toMatchObject({ live: 4, silent: 4 })
+  })
+
+  it('seeds without one scored output say nothing about seeds', () => {
+    const failed = reportOf({ seeds: 3 }, () => ({ status: 'task_fail', output: null }))
+    expect(warningCodes(failed)).not.toContain('seeds_identical')
+    // All return null and no scorer liked to look at it: the same bytes, and nothing measured.
+    const empty = { digest: idDigest('null'), preview: 'null' }
+    const unscored = reportOf({ seeds: 3 }, () => ({ status: 'judge_error', output: empty }))
+    expect(warningCodes(unscored)).not.toContain('seeds_identical')
   })
 
   it('says that seeds add nothing when they gave the same bytes everywhere', () => {
@@ -156,18 +200,6 @@ describe('evidence', () => {
       isCandidate(cell) && scenario < 4 ? { status: 'infra_error' } : 1,
     )
     expect(warningCodes(lost)).toContain('missing_differs')
-  })
-
-  it('groups failures by class and mode, in the order of the list', () => {
-    const timeout = { class: 'timeout', mode: 'deadline', message: 'too late' } as const
-    const { failures } = reportOf({ scenarios: 3 }, (_, { scenario }) =>
-      scenario === 0 ? { status: 'task_fail' } : scenario === 1 ? { status: 'task_fail', failure: timeout } : 1,
-    )
-    expect(failures.map(({ class: name, mode, count, example }) => [name, mode, count, example])).toEqual([
-      ['timeout', 'deadline', 2, 'too late'],
-      ['unknown', 'throw', 2, 'the subject threw'],
-    ])
-    expect(failures[0]?.cells).toHaveLength(2)
   })
 
   it('lists the scenarios that lost most, with their seeds', () => {

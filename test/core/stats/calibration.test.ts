@@ -34,7 +34,7 @@ describe.each([10, 20, 50])('two identical arms over %d scenarios', (scenarios) 
         { units: scenarios, contrasts: 1, values: Float64Array.from(differences) },
         { key: [0, 0], stream: 0 },
       )
-      if ((flip.raw[0] ?? 1) <= 2 * ALPHA && mean > 0) byFlip++
+      if ((flip.raw[0] ?? 1) <= 2 * ALPHA && mean !== null && mean > 0) byFlip++
     }
     const most = CAMPAIGNS * (ALPHA + 3 * Math.sqrt((ALPHA * (1 - ALPHA)) / CAMPAIGNS))
     expect(byT).toBeLessThanOrEqual(most)

@@ -88,7 +88,7 @@ describe('means', () => {
             values.map((x) => scale * x + shift),
             0.95,
           )
-          expect(other.mean).toBeCloseTo(scale * one.mean + shift, 10)
+          expect(other.mean).toBeCloseTo(scale * (one.mean ?? Number.NaN) + shift, 10)
           fc.pre(one.refused === undefined)
           expect(other.lo).toBeCloseTo(scale * (one.lo ?? Number.NaN) + shift, 10)
           expect(other.hi).toBeCloseTo(scale * (one.hi ?? Number.NaN) + shift, 10)

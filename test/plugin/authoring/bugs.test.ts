@@ -67,6 +67,12 @@ test('a bug in the code of the user is red where it is, and nowhere else', async
     expect(record.scores.primary?.error).toContain(message)
     expect(output).toContain(message)
   }
+  // Where it was thrown stands beside the reason, in the record and in the report.
+  expect(run.cell('scores', 'throws').scores.primary?.error).toBe('the scorer is wrong (bugs.eval.ts:73)')
+  expect(run.reports.scores?.failures).toContainEqual(
+    expect.objectContaining({ class: 'scorer_error', mode: 'primary' }),
+  )
+  expect(output).toContain('1 x the scorer is wrong (bugs.eval.ts:73)')
   expect(state('scores > v > fine')).toBe('passed')
   expect(states['scores > coverage']).toBe('failed')
 
