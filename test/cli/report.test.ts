@@ -33,7 +33,7 @@ describe('vitest-campaign report', () => {
     const { code: exit, stdout, stderr } = await runCli(root, ['report'])
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
     expect(await derived(dir)).toEqual(written)
-    expect(stdout.match(/ gate, rule .*, exit /g)).toHaveLength(2)
+    expect(stdout.match(/ gate, rule .*, vitest-campaign gate exits /g)).toHaveLength(2)
     // The run was started elsewhere, and says so in its commands and paths.
     const lines = stdout.split('\n').filter((line) => !/^ *(report:|rerun one:)/.test(line))
     expect(lines.filter((line) => !output.includes(line))).toEqual([])

@@ -72,7 +72,7 @@ test('a bug in the code of the user is red where it is, and nowhere else', async
   expect(run.reports.scores?.failures).toContainEqual(
     expect.objectContaining({ class: 'scorer_error', mode: 'primary' }),
   )
-  expect(output).toContain('1 x the scorer is wrong (bugs.eval.ts:73)')
+  expect(output).toContain('4 scorer_error (primary)')
   expect(state('scores > v > fine')).toBe('passed')
   expect(states['scores > coverage']).toBe('failed')
 
