@@ -1,9 +1,13 @@
+/** A full round of answers raises the limit by this share of the cap, and by one at least. */
+const STEP = 1 / 8
+
 /**
- * How many requests a lane may have in flight now: halved when the provider throttles, raised by one for every full
- * round of answers, never above the declared cap and never below one (additive increase, multiplicative decrease).
+ * How many requests a lane may have in flight now: halved when the provider throttles, raised by a fixed step for every
+ * full round of answers, never above the declared cap and never below one (additive increase, multiplicative decrease).
  */
 export class AdaptiveConcurrency {
   readonly cap: number
+  readonly #step: number
   #window: number
   /** Requests granted so far; the age of a request is its number. */
   #granted = 0
@@ -12,6 +16,7 @@ export class AdaptiveConcurrency {
 
   constructor(cap: number) {
     this.cap = cap
+    this.#step = Math.max(1, cap * STEP)
     this.#window = cap
   }
 
@@ -26,7 +31,7 @@ export class AdaptiveConcurrency {
   /** @returns true when the limit grew */
   answered(): boolean {
     const before = this.limit
-    this.#window = Math.min(this.cap, this.#window + 1 / this.#window)
+    this.#window = Math.min(this.cap, this.#window + this.#step / this.#window)
     return this.limit > before
   }
 

@@ -126,6 +126,7 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
       // A cell whose subject is paid for is finished before another is begun.
       judges.admit(now, effects)
       leases.admit(now, effects)
+      for (const { quota } of lanes) quota.expire(now)
       if (problems.length > 0) {
         if (strict) throw new InvalidEventError(problems, effects)
         for (const text of problems) effects.push({ type: 'warning', text })
@@ -136,10 +137,9 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
     nextWake(): number | null {
       let next = permits.nextWake()
       if (!leases.isParked && !judges.isWaiting) return next
-      const now = clock()
       for (const { quota } of lanes) {
-        const until = quota.holdAt(now)?.until
-        if (until !== undefined) next = Math.min(next ?? until, until)
+        const until = quota.heldUntil
+        if (until !== null) next = Math.min(next ?? until, until)
       }
       return next
     },

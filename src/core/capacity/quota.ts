@@ -38,6 +38,16 @@ export class Quota {
     return this.#hold !== null && this.#hold.until > now ? this.#hold : null
   }
 
+  /** When the hold that was last acted on ends, be it past; null: none. */
+  get heldUntil(): number | null {
+    return this.#hold?.until ?? null
+  }
+
+  /** Forgets a hold that is over, once everybody who waited for it was let go. */
+  expire(now: number): void {
+    if (this.#hold !== null && this.#hold.until <= now) this.#hold = null
+  }
+
   /** A hold is made longer by a later one, never shorter. */
   hold(until: number, reason: string): void {
     if (this.#hold === null || until > this.#hold.until) this.#hold = { until, reason }
