@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest'
+import { carriedSpend } from '../../../src/core/capacity/carried.ts'
+import { type ExpectedUse, forecast } from '../../../src/core/capacity/forecast.ts'
+import { requestBound, requestTokens } from '../../../src/core/capacity/request.ts'
+import { runsAgain } from '../../../src/core/capacity/rerun.ts'
+import { readRequest } from '../../../src/core/traffic/wire/read.ts'
+
+const use = (more: Partial<ExpectedUse> = {}): ExpectedUse => ({
+  lane: 'p/m',
+  role: 'subject',
+  callsPerCell: 2,
+  tokensPerCall: 500,
+  microUsdPerCell: [100, 300],
+  msPerCall: 1_000,
+  ...more,
+})
+
+test('a forecast sums cells, calls and money, and names what binds the time', () => {
+  const planned = [
+    { cells: 100, uses: [use()] },
+    { cells: 50, uses: [use({ microUsdPerCell: [0, 10] }), use({ role: 'judge', lane: 'q/j', callsPerCell: 1 })] },
+  ]
+  const lanes = [{ match: 'p/*', concurrency: 50, requestsPerMinute: 60 }]
+  expect(forecast(planned, { cells: 100, lanes })).toEqual({
+    cells: 150,
+    calls: 350,
+    microUsd: [15_000, 45_500],
+    minMs: 240_000,
+    boundBy: { bound: 'requestsPerMinute', lane: 'p/m' },
+    unknown: [],
+  })
+  expect(forecast(planned, { cells: 1 })).toMatchObject({ minMs: 350_000, boundBy: { bound: 'cells', lane: null } })
+  expect(forecast(planned, { cells: 350, lanes: [{ match: '*', concurrency: 2 }] })).toMatchObject({
+    minMs: 150_000,
+    boundBy: { bound: 'concurrency', lane: 'p/m' },
+  })
+  expect(forecast(planned, { lanes: [{ match: '*', tokensPerMinute: 1_000 }] })).toMatchObject({
+    minMs: 149 * 60_000,
+    boundBy: { bound: 'tokensPerMinute' },
+  })
+})
+
+test('lanes of one account are bound together', () => {
+  const planned = ['p/a', 'p/b'].map((lane) => ({ cells: 60, uses: [use({ lane, callsPerCell: 1, msPerCall: 1 })] }))
+  const lanes = [{ match: 'p/*', account: 'acme', requestsPerMinute: 60 }]
+  expect(forecast(planned, { lanes })).toMatchObject({ minMs: 60_000, boundBy: { bound: 'requestsPerMinute' } })
+})
+
+test('what nobody knows is null with its reason, never a part of a sum', () => {
+  const planned = [
+    { cells: 1, uses: [use()] },
+    { cells: 1, uses: [use({ lane: null, callsPerCell: null, microUsdPerCell: null, msPerCall: null })] },
+  ]
+  expect(forecast(planned, {})).toMatchObject({
+    cells: 2,
+    calls: null,
+    microUsd: null,
+    unknown: [
+      'how many the subject calls of variants without a declared lane a cell makes is known after the first run',
+      'what the subject calls of variants without a declared lane cost is known after the first run',
+      'how long the subject calls of variants without a declared lane take is known after the first run',
+    ],
+  })
+  expect(forecast([], {})).toMatchObject({ cells: 0, calls: 0, minMs: null, boundBy: null })
+})
+
+test('tokens of a request: its size, its own bound of the output, attachments at a flat rate', () => {
+  const body = {
+    model: 'gpt-5-mini',
+    n: 2,
+    max_completion_tokens: 100,
+    messages: [{ role: 'user', content: 'x'.repeat(300) }],
+  }
+  expect(requestTokens('x'.repeat(300), body)).toEqual({ input: 100, output: 200 })
+  expect(requestTokens('é'.repeat(30), {})).toEqual({ input: 20, output: null })
+  expect(requestTokens(`ab ${'A'.repeat(1_000_000)}==`, { generationConfig: { maxOutputTokens: 7 } })).toEqual({
+    input: 1_601,
+    output: 7,
+  })
+  expect(requestTokens('', { max_tokens: -1, inferenceConfig: { maxTokens: 9 } })).toEqual({ input: 0, output: 9 })
+})
+
+test('the bound of a request is its price at the most it may answer; without a price there is none', () => {
+  const text = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] })
+  const reading = readRequest({ method: 'POST', url: 'https://api.openai.com/v1/chat/completions', body: { text } })
+  if (reading === null) throw new Error('not read')
+  const at = new Date('2026-01-01T00:00:00Z')
+  const prices = { 'openai/*': { input: 1, output: 2 } }
+  expect(requestBound(reading, { input: 100, output: 50 }, at, prices)).toBe(200)
+  expect(requestBound(reading, { input: 0, output: null }, at, prices)).toBe(2 * 16_384)
+  expect(requestBound(reading, { input: 1_000_000, output: 0 }, at)).toBe(150_000)
+  const unknown = { ...reading, requestedModel: 'nobody-knows-this', lane: 'openai/nobody-knows-this' }
+  expect(requestBound(unknown, { input: 1, output: 1 }, at)).toBeNull()
+})
+
+test.each([
+  ['infra_error', 'provider-fault', false, 0, true],
+  ['infra_error', 'deadline-while-waiting', false, 0, true],
+  ['infra_error', 'provider-fault', false, 1, false],
+  ['infra_error', 'provider-fault', true, 0, false],
+  ['infra_error', 'lane-failed', false, 0, false],
+  ['infra_error', 'worker-lost', false, 0, false],
+  ['infra_error', 'interrupted', false, 0, false],
+  ['infra_error', null, false, 0, false],
+  ['task_fail', 'provider-fault', false, 0, false],
+  ['judge_error', null, false, 0, false],
+] as const)(
+  '%s (%s), subject settled %s, %i reruns: runs again %s',
+  (status, reason, subjectSettled, reruns, again) => {
+    expect(runsAgain({ status, reason, subjectSettled, reruns }, { infra: 1 })).toBe(again)
+    expect(runsAgain({ status, reason, subjectSettled, reruns }, { infra: 0 })).toBe(false)
+  },
+)
+
+test('what a killed run had in flight is carried as unknown, never as free', () => {
+  expect(
+    carriedSpend([
+      { heldMicroUsd: 500, usd: 0.0002 },
+      { heldMicroUsd: 500, usd: undefined },
+      { heldMicroUsd: 70, usd: null },
+      { heldMicroUsd: 70, usd: 0 },
+      { heldMicroUsd: null, usd: undefined },
+      { heldMicroUsd: 3, usd: Number.NaN },
+    ]),
+  ).toEqual({ chargedMicroUsd: 200, unknownMicroUsd: 573 })
+})
