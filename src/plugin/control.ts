@@ -112,6 +112,8 @@ export interface WorkerSettings {
   readonly policy: TrafficPolicy
   /** Why the policy is what it is, for messages: `CI`, `EVALS_MODE=live`, `-u`, `the command names no eval project`. */
   readonly policyReason: string
+  /** Run folder whose raw capture is replayed instead of recordings; null: recordings. */
+  readonly replayRun: string | null
   /** Default cell deadline, milliseconds. */
   readonly timeoutMs: number
   /** Origins that may be reached in replay mode and are not recorded (local services of the subject). */

@@ -11,6 +11,7 @@ import type { CampaignWorker } from './campaign-worker.ts'
 import { viteModules } from './code-digest.ts'
 import { createHost, type Host } from './host.ts'
 import { followsSnapshots, type Policy, trafficPolicy } from './policy.ts'
+import { replayedRun } from './replayed-run.ts'
 import { Run } from './run.ts'
 
 const { version: packageVersion } = createRequire(import.meta.url)('../../../package.json') as { version: string }
@@ -48,6 +49,9 @@ export class ProjectRuns {
   }
 
   policy(): Policy {
+    const { EVALS_REPLAY } = process.env
+    if (replayedRun(this.root, process.env) !== null)
+      return { traffic: 'replay', reason: `EVALS_REPLAY=${EVALS_REPLAY}` }
     const { vitest } = this.project
     const { config } = vitest
     return trafficPolicy({
@@ -79,6 +83,7 @@ export class ProjectRuns {
       runDir: run?.folder.dir ?? '',
       policy: policy.traffic,
       policyReason: policy.reason,
+      replayRun: run === null ? null : replayedRun(this.root, process.env),
       timeoutMs: this.options.timeoutMs,
       passthrough: this.options.passthrough,
       traffic: this.options.traffic,

@@ -29,6 +29,7 @@ import { readCommit } from './commit.ts'
 import { openJournalFile } from './journal-file.ts'
 import type { Policy } from './policy.ts'
 import { createRunFolder, type RunFolder } from './run-folder.ts'
+import { type ChangedRecordings, changedRecordings, selfRecorded } from './self-recorded.ts'
 import { Tally } from './tally.ts'
 import { Verdicts } from './verdicts.ts'
 
@@ -40,6 +41,9 @@ export interface RunContext {
   readonly modules: ModuleSource
   readonly versions: { readonly node: string; readonly vitest: string; readonly package: string }
 }
+
+/** Code of the finding that cells replay what this change recorded. */
+const SELF_RECORDED = 'self_recorded'
 
 /** Cells whose thread ended before they settled. */
 export interface LostCells {
@@ -63,6 +67,7 @@ export class Run {
   readonly #problems: string[] = []
   readonly #idle = new Set<() => void>()
   readonly #startedAt: Date
+  readonly #changed: Promise<ChangedRecordings | null>
   #draining: StatusReason | null = null
   #failure: Error | null = null
 
@@ -73,6 +78,8 @@ export class Run {
     this.facts = facts
     this.#journal = journal
     this.#verdicts = new Verdicts(folder)
+    const replays = context.policy.traffic === 'replay' || context.policy.traffic === 'new'
+    this.#changed = replays ? changedRecordings(context.root, process.env) : Promise.resolve(null)
     this.admission = new Admission(
       createGovernor(context.options.capacity, () => performance.now()),
       (error) => this.problem(null, 'governor', error.message),
@@ -194,6 +201,7 @@ export class Run {
     if (state === undefined) throw new Error(`campaign ${JSON.stringify(campaignId)} has no plan in this run`)
     if (this.#draining !== null) return { skipped: `the run was drained (${this.#draining}): no verdict` }
     if (state.partial !== null) return { skipped: state.partial }
+    await this.#tellSelfRecorded(state)
     const { verdict } = await this.#verdicts.give(state)
     return { skipped: null, red: verdict.red, headline: `${verdict.word}  ${verdict.headline}` }
   }
@@ -278,6 +286,7 @@ export class Run {
         const { code, text } = interruptionOf(cut, state.cells.size)
         this.problem(state.plan.campaignId, code, text)
       }
+      await this.#tellSelfRecorded(state)
       if (!state.skipped && state.partial === null) await this.#verdicts.give(state)
     }
     for (const report of this.#verdicts.reports()) {
@@ -294,6 +303,14 @@ export class Run {
     await this.#verdicts.writeRecords(this.#campaigns.values())
     await this.#writeManifest(this.#startedAt, interrupted ? 'interrupted' : 'finished')
     return this.#verdicts.reports()
+  }
+
+  /** Once a campaign: before its first verdict, which is after its cells. */
+  async #tellSelfRecorded(state: CampaignState): Promise<void> {
+    const changed = await this.#changed
+    if (changed === null || state.problems.some(({ code }) => code === SELF_RECORDED)) return
+    const text = selfRecorded(state, this.context.root, changed)
+    if (text !== null) this.problem(state.plan.campaignId, SELF_RECORDED, text)
   }
 
   /** manifest.json: what the folder holds, for people and tools that do not want to read a journal. */

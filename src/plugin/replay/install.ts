@@ -156,7 +156,7 @@ export function installTraffic(
 
   return {
     async openCell(options: CellTrafficOptions): Promise<CellTraffic> {
-      const { mode, recording, records, mock } = await openRecording(options, settings.policy)
+      const { mode, recording, records, mock } = await openRecording(options, settings)
       return new Cell({
         options,
         mode,

@@ -24,7 +24,9 @@ export function missOf(cellCall: CellCall, miss: TapeMiss | null, { settings }: 
   const { coordinates, evalFile } = cell.options
   const { campaignId, variantId, scenarioId, seed } = coordinates
   const name = `campaign "${campaignId}", cell ${variantId} > ${scenarioId} > seed ${seed}`
-  const file = relative(settings.root, recordingPath(evalFile, coordinates))
+  const { replayRun } = settings
+  // A capture is replayed instead of the recordings.
+  const file = relative(settings.root, replayRun ?? recordingPath(evalFile, coordinates))
   const lines: string[] = []
   if (miss === null) {
     lines.push(`${name} has no recording (${file}).`)
@@ -39,7 +41,7 @@ export function missOf(cellCall: CellCall, miss: TapeMiss | null, { settings }: 
   }
   lines.push(
     `This run replays (${settings.policyReason}), so ${method} ${printable(url, { max: 200 })} was not sent. ` +
-      'To record this cell again (without -t: every cell of the file):',
+      `To record this cell again (without -t: every cell of the file${replayRun === null ? '' : ', and without EVALS_REPLAY'}):`,
     `  ${recordCell(settings.record, evalFile, coordinates)}`,
   )
   return { method, url, kind: miss === null ? 'no-recording' : miss.miss, message: lines.join('\n') }

@@ -1,9 +1,10 @@
 import { dirname, join } from 'node:path'
-import { decodeRecording, type Recording } from '../../core/traffic/format.ts'
-import type { TrafficPolicy } from '../control.ts'
+import { decodeCapture, decodeRecording, type Recording } from '../../core/traffic/format.ts'
+import type { WorkerSettings } from '../control.ts'
 import { readRecording, readShared } from './disk.ts'
 import { type AnswerMock, mockAnswers } from './mock.ts'
 import { RECORDINGS, recordingPath, recordingPlace } from './path.ts'
+import { readCapture } from './raw.ts'
 import type { CellTrafficOptions } from './traffic.ts'
 
 /** How a cell is answered. */
@@ -20,10 +21,14 @@ export interface OpenedCell {
  *
  * @throws Error for a recording that cannot be read or belongs to another cell, naming file and line
  */
-export async function openRecording(options: CellTrafficOptions, policy: TrafficPolicy): Promise<OpenedCell> {
+export async function openRecording(
+  options: CellTrafficOptions,
+  { policy, replayRun }: Pick<WorkerSettings, 'policy' | 'replayRun'>,
+): Promise<OpenedCell> {
   const mock = await mockAnswers(options.mocks, options.coordinates.campaignId)
   if (policy === 'live' || policy === 'record')
     return { mode: 'live', recording: null, records: policy === 'record', mock }
+  if (replayRun !== null) return { mode: 'replayed', recording: captured(options, replayRun), records: false, mock }
   const text = await readRecording(recordingPlace(options.evalFile, options.coordinates))
   if (text === null) {
     return policy === 'replay'
@@ -45,4 +50,14 @@ function decode(text: string, { evalFile, coordinates }: CellTrafficOptions): Re
     }
   }
   return value
+}
+
+/** What a run captured of the cell, as its recording; null where the cell made no live call in it. */
+function captured({ cellId, coordinates }: CellTrafficOptions, runDir: string): Recording | null {
+  const capture = readCapture(runDir, cellId)
+  if (capture === null) return null
+  const { value: exchanges, note } = decodeCapture(capture.text, capture.path)
+  if (note !== null) throw new Error(`${note}: the run died in this cell, and a cell is replayed wholly or not at all.`)
+  const [first] = exchanges.map(({ startedAt }) => startedAt).sort()
+  return first === undefined ? null : { ...coordinates, recordedAt: first, exchanges }
 }

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs'
+import { closeSync, constants, lstatSync, openSync, readFileSync } from 'node:fs'
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -9,10 +9,30 @@ export interface RawCapture {
   close(): Promise<void>
 }
 
+const pathOf = (runDir: string, cellId: string, attempt: number) => join(runDir, 'raw', `${cellId}.${attempt}.jsonl`)
+
+/** Attempts at one cell that are looked for: a run gives up long before. */
+const MAX_ATTEMPTS = 16
+
+/** The capture of the last attempt at a cell that made a live call; null where there is none. */
+export function readCapture(runDir: string, cellId: string): { readonly path: string; readonly text: string } | null {
+  for (let attempt = MAX_ATTEMPTS; attempt > 0; attempt--) {
+    const path = pathOf(runDir, cellId, attempt)
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) continue
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+    try {
+      return { path, text: readFileSync(file, 'utf8') }
+    } finally {
+      closeSync(file)
+    }
+  }
+  return null
+}
+
 /** Nothing is created before the first line: most cells of a replayed run have none. */
 export function rawCapture(runDir: string, cellId: string, attempt: number): RawCapture {
   const folder = join(runDir, 'raw')
-  const path = join(folder, `${cellId}.${attempt}.jsonl`)
+  const path = pathOf(runDir, cellId, attempt)
   let file: FileHandle | null = null
   let failure: unknown = null
   let tail: Promise<void> = Promise.resolve()

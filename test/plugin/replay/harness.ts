@@ -55,6 +55,7 @@ export function project(): Project {
         runDir: join(root, '.evals', 'run'),
         policy,
         policyReason: 'the test says so',
+        replayRun: null,
         timeoutMs: 10_000,
         passthrough: [],
         projectName: 'evals',
