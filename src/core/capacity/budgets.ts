@@ -80,6 +80,8 @@ export class Budgets {
       this.#campaigns.set(campaignId, new Scope(campaignId, budget))
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
+      // A budget that is broken is not no budget.
+      this.#campaigns.set(campaignId, new Scope(campaignId, { limitMicroUsd: 0 }))
       return `campaign ${campaignId}: ${error.message}`
     }
     return null

@@ -110,6 +110,7 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
     }
     lanes.closedNow = []
     permits.refuseClosed(now, effects)
+    leases.refuseClosed(now, effects)
   }
 
   return {

@@ -132,6 +132,16 @@ export class CellLeases {
     }
   }
 
+  /** Refuses everybody who waits for a lane that is closed, whatever else they wait for. */
+  refuseClosed(now: number, effects: GovernorEffect[]): void {
+    for (const line of this.#lines()) {
+      if (line.lane === null || line.waiting === 0) continue
+      const where = this.#where(line.lane, now)
+      if (where === 'blocked' || !('reason' in where)) continue
+      for (const ask of line.drain()) this.#refuse(ask, where, now, effects)
+    }
+  }
+
   /** Grants what fits now, best rank first among the lines that may go. */
   admit(now: number, effects: GovernorEffect[]): void {
     for (const at of this.#parkedFor.keys()) if ('quota' in at) this.#offer(at, now)
