@@ -1,15 +1,29 @@
-// npm run bench -- [--quick] [--only=cell-cost,peers,scale] [--repeats=3]
+// npm run bench -- [--quick] [--only=cell-cost,peers,scale,report,journal] [--repeats=3]
 //   --quick   fewer cells, each measured once: to see that it works
 import { parseArgs } from 'node:util'
 import { cellCost } from './cell-cost.mjs'
+import { journal } from './journal.mjs'
 import { describeMachine } from './machine.mjs'
 import { peers } from './peers.mjs'
+import { report } from './report.mjs'
 import { scale } from './scale.mjs'
 import { installPackage, SCRATCH } from './scratch.mjs'
 
-const BENCHES = { 'cell-cost': cellCost, peers, scale }
-const FULL = { 'cell-cost': { cells: 20_000 }, peers: { cells: 20_000 }, scale: { cells: 100_000 } }
-const QUICK = { 'cell-cost': { cells: 2_000 }, peers: { cells: 2_000 }, scale: { cells: 10_000 } }
+const BENCHES = { 'cell-cost': cellCost, peers, scale, report, journal }
+const FULL = {
+  'cell-cost': { cells: 20_000 },
+  peers: { cells: 20_000 },
+  scale: { cells: 100_000 },
+  report: { records: 100_000 },
+  journal: { records: 100_000 },
+}
+const QUICK = {
+  'cell-cost': { cells: 2_000 },
+  peers: { cells: 2_000 },
+  scale: { cells: 10_000 },
+  report: { records: 8_000 },
+  journal: { records: 8_000 },
+}
 
 const { values } = parseArgs({
   options: {
