@@ -7,6 +7,7 @@ import type {
 } from '../core/report/report.ts'
 import { guardrails } from './markdown/guardrails.ts'
 import { spread } from './markdown/spread.ts'
+import { tests } from './markdown/tests.ts'
 import { block, code, grid, text } from './markdown/text.ts'
 import {
   dollars,
@@ -46,6 +47,7 @@ export function renderMarkdown(report: CampaignReport): string {
     verdict(report),
     candidates(report, scale),
     power(report, scale),
+    tests(report, scale),
     guardrails(report),
     actions(report),
     variants(report, scale),

@@ -15,6 +15,7 @@ import {
   grouped,
   percent,
   plural,
+  pValue,
   REFUSAL_WORDS,
   type Scale,
   scaleOf,
@@ -140,6 +141,23 @@ export function powerSentence(report: CampaignReport, candidate: CandidateReport
   }
   const words = scale.difference(Math.abs(drop)).replace('+', '')
   return `a drop of ${words}${scale.unit === 'pp' ? ' pp' : ''} or more would be caught 4 times in 5 (${size}); this is not proof of no loss`
+}
+
+/** What stands beside the two tests that decide: a table of pairs, or ranks. */
+export function testWords({ tests: { mcnemar, wilcoxon } }: CandidateReport, scale: Scale): string[] {
+  const unit = scale.unit === 'pp' ? ' pp' : ''
+  const range = ({ lo, hi }: Estimate): string =>
+    lo === null || hi === null ? '' : ` [${scale.difference(lo)}, ${scale.difference(hi)}]${unit}`
+  return [
+    ...(mcnemar === null
+      ? []
+      : [
+          `${mcnemar.better} better, ${mcnemar.worse} worse: McNemar p ${pValue(mcnemar.p)}, Tango${range(mcnemar.interval)}`,
+        ]),
+    ...(wilcoxon === null || wilcoxon.p === null
+      ? []
+      : [`signed ranks p ${pValue(wilcoxon.p)}, pseudo-median${range(wilcoxon.pseudoMedian)}`]),
+  ]
 }
 
 /** Signed points of percent, whatever the primary score's own scale. */

@@ -109,7 +109,8 @@ export function candidate(id: string, part: Partial<CandidateReport> = {}): Cand
     completeCase: estimate(0.0042, -0.026, 0.034),
     bounds: { lo: 0.0042, hi: 0.0042, tippingCells: null },
     signFlip: { p: 0.41, pFloor: 5.96e-8, exact: true, resamples: null },
-    adjusted: { method: 'none', p: null },
+    adjusted: { method: 'none', p: null, intervals: 'none' },
+    tests: { mcnemar: null, wilcoxon: null },
     detectableDrop: { drop: 0.042 },
     unseenLoss: { lost: 0, units: 24, upperRate: 0.117 },
     atLeast: null,
@@ -242,7 +243,7 @@ export const REGRESS = report({
       completeCase: estimate(-0.064, -0.109, -0.019),
       bounds: { lo: -0.064, hi: -0.064, tippingCells: null },
       signFlip: { p: 0.0021, pFloor: 5.96e-8, exact: false, resamples: 10_000 },
-      adjusted: { method: 'maxT', p: 0.006 },
+      adjusted: { method: 'maxT', p: 0.006, intervals: 'bonferroni' },
       mustPass: { scenarios: 6, broken: [{ scenario: 'refund/double-charge', failedSeeds: [0, 2] }] },
       worst: [
         {

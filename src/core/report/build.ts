@@ -99,6 +99,7 @@ export function buildReport(input: ReportInput): CampaignReport {
           exploratory,
           scales: new Map(plan.scorers.map((scorer) => [scorer.name, scorer.scale])),
           passes: plan.scorers.find(({ name }) => name === plan.primary)?.passes ?? false,
+          judged: plan.scorers.find(({ name }) => name === plan.primary)?.role === 'judge',
           key,
         })
   const integrity = integrityOf(all)

@@ -9,6 +9,7 @@ import { type ExitCode, exitCodeOf, GRAVITY } from './exit.ts'
 import { mustPassOf } from './must-pass.ts'
 import { reasonOf } from './reasons.ts'
 import type { CandidateReport, Outcome } from './report.ts'
+import { type Simultaneous, simultaneousTail } from './simultaneous.ts'
 import { meanBounds } from './threshold.ts'
 import { SHOWN_POWER, type Trial } from './trial.ts'
 import { varianceOf } from './variance.ts'
@@ -26,28 +27,27 @@ export interface Judged {
 
 /**
  * Judges every candidate. The family is all candidates on the primary score: p values by step-down max-T with the same
- * flips, intervals at Bonferroni's level 1 − 2α/J. The latter are simultaneous for any correlation, and wider than
- * those of the max-T critical value.
+ * flips, intervals at the level of {@link simultaneousTail}; a threshold's intervals share the level as Bonferroni does.
  */
 export function judgeCandidates(trial: Trial): Judged[] {
   const { comparator, candidates, units, cells, scale } = trial
-  const tail = trial.gate.alpha / Math.max(1, candidates.length)
   const span = scale[1] - scale[0]
   const seeds = cells.seeds.length
   const contrasts = comparator === null ? [] : candidates.map((arm) => contrastOf(arm, comparator, units, span, seeds))
   const tests = testContrasts(contrasts, trial.key)
-  const effect = detectableEffect(units.count, { power: SHOWN_POWER, alpha: 2 * tail })
+  const shared = simultaneousTail(contrasts, trial.gate.alpha, trial.key)
+  const effect = detectableEffect(units.count, { power: SHOWN_POWER, alpha: 2 * shared.tail })
   return candidates.map((arm, j) => {
     const contrast = contrasts[j]
     const test = tests[j]
-    return judge(trial, arm, tail, contrast === undefined || test === undefined ? null : { contrast, test }, effect)
+    return judge(trial, arm, shared, contrast === undefined || test === undefined ? null : { contrast, test }, effect)
   })
 }
 
 function judge(
   trial: Trial,
   arm: Arm,
-  tail: number,
+  shared: Simultaneous,
   paired: { readonly contrast: Contrast; readonly test: ContrastP } | null,
   effect: number | null,
 ): Judged {
@@ -56,8 +56,9 @@ function judge(
   const mustPass = mustPassOf(trial.allCells, arm.variant, comparator?.variant ?? null, scale[0])
   const short = (one: Arm): boolean => one.measured < trial.coverageFloor * one.planned
   const common = { invalid: trial.invalid.length > 0, mustPassBroken: mustPass.broken.length > 0 }
-  const floor = gate.atLeast === null ? null : meanBounds(arm, units, scale, tail, short(arm))
-  const level = 1 - 2 * tail
+  const floor =
+    gate.atLeast === null ? null : meanBounds(arm, units, scale, gate.alpha / trial.candidates.length, short(arm))
+  const level = 1 - 2 * shared.tail
 
   const threshold =
     floor === null || gate.atLeast === null
@@ -99,6 +100,7 @@ function judge(
     reasons: [],
     difference: comparison?.difference ?? null,
     completeCase: comparison?.completeCase ?? null,
+    tests: comparison?.tests ?? { mcnemar: null, wilcoxon: null },
     bounds: comparison?.bounds ?? null,
     signFlip:
       paired === null
@@ -112,6 +114,7 @@ function judge(
     adjusted: {
       method: paired === null || trial.candidates.length < 2 ? 'none' : 'maxT',
       p: paired?.test.adjusted ?? null,
+      intervals: shared.method,
     },
     detectableDrop: comparison?.detectable ?? { drop: null, refused: 'not_applicable' },
     unseenLoss: comparison?.unseenLoss ?? null,

@@ -10,6 +10,7 @@ import { flakinessChangeOf } from './flakiness.ts'
 import { efficiencyOf, guardrailsOf, type Pair } from './guardrails.ts'
 import type { Spent } from './money.ts'
 import { sameTraffic } from './observations.ts'
+import { pairedTestsOf } from './paired-tests.ts'
 import type { CandidateReport, Estimate, GuardrailReport, Variance } from './report.ts'
 import { SHOWN_POWER, type Trial } from './trial.ts'
 import type { Units } from './units.ts'
@@ -22,6 +23,7 @@ export interface Comparison {
   readonly rule: Rule
   readonly difference: Estimate
   readonly completeCase: Estimate
+  readonly tests: CandidateReport['tests']
   readonly bounds: NonNullable<CandidateReport['bounds']>
   readonly detectable: CandidateReport['detectableDrop']
   readonly unseenLoss: CandidateReport['unseenLoss']
@@ -71,6 +73,7 @@ export function compare(
   const boundedLower = gate.assurance === 'bounded' ? boundedOf(lowest, span, level, units) : null
   const spread = complete.length < 2 ? null : moments(complete)
   const drop = effect === null || spread === null || spread.equal ? null : effect * spread.sd
+  const tests = pairedTestsOf({ contrast, units, scale, seeds: cells.seeds.length, level, judged: trial.judged })
   const evidence: Evidence = {
     ...known,
     units: units.count,
@@ -82,6 +85,7 @@ export function compare(
     zeroSpread: lower.zeroSpread || upper.zeroSpread,
     p: test.adjusted,
     alpha: gate.alpha,
+    tangoLower: tests.mcnemar?.interval.lo ?? null,
     margin: gate.margin,
     minGain: gate.minGain,
     target: gate.target ?? gate.margin,
@@ -111,6 +115,7 @@ export function compare(
         ? meanEstimate(lowest, level, units, range)
         : boundedEstimate(lower, upper, level, units, range, known.coverageShort),
     completeCase: meanEstimate(complete, level, units, range),
+    tests,
     bounds: {
       lo: lower.mean,
       hi: upper.mean,
@@ -193,6 +198,7 @@ function nothingMeasured(
     rule,
     difference: none,
     completeCase: none,
+    tests: { mcnemar: null, wilcoxon: null },
     bounds: { ...worst, tippingCells: null },
     detectable: { drop: null, refused: 'no_data' },
     unseenLoss: null,

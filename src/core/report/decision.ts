@@ -32,6 +32,11 @@ export interface Evidence {
   readonly p: number
   /** One-sided level. */
   readonly alpha: number
+  /**
+   * Lower bound of Tango's interval where every cell passes or fails and there is one seed; else null. It can exclude 0
+   * where the exact test does not, so a gain then needs both, at every number of units.
+   */
+  readonly tangoLower: number | null
   readonly margin: number | null
   readonly minGain: number
   readonly target: number | null
@@ -77,6 +82,7 @@ function harm(e: Evidence): boolean {
 const clears = (e: Evidence, limit: number): boolean => above(e.lower, limit) && above(e.skewedLower, limit)
 
 function gain(e: Evidence): boolean {
+  if (e.tangoLower !== null && !(e.tangoLower > e.minGain && flipShows(e))) return false
   const shown = e.minGain === 0 || e.zeroSpread ? above(e.lower, e.minGain) : clears(e, e.minGain)
   return shown && ((e.units >= T_ALONE_UNITS && !e.zeroSpread) || flipShows(e))
 }

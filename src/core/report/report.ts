@@ -40,7 +40,7 @@ export interface Estimate {
   /** Units (scenarios, families, for a 95th percentile single runs) that entered. */
   readonly n: number
   readonly unit: 'scenario' | 'family' | 'run'
-  readonly method: 't' | 'order-statistic' | 'log-ratio-t' | 'bounds' | 'betting' | 'mover'
+  readonly method: 't' | 'order-statistic' | 'log-ratio-t' | 'bounds' | 'betting' | 'mover' | 'tango' | 'hodges-lehmann'
   /** True when A0 allows the interval as a description only: no verdict may rest on it. */
   readonly descriptive: boolean
   readonly refused?: RefusalCode
@@ -206,8 +206,31 @@ export interface CandidateReport {
     readonly tippingCells: number | null
   } | null
   readonly signFlip: PValue | null
-  /** p after correction over the candidates. */
-  readonly adjusted: { readonly method: 'holm' | 'maxT' | 'none'; readonly p: number | null }
+  /** p after correction over the candidates, and how the level of their intervals is shared among them. */
+  readonly adjusted: {
+    readonly method: 'holm' | 'maxT' | 'none'
+    readonly p: number | null
+    readonly intervals: 'maxT' | 'bonferroni' | 'none'
+  }
+  readonly tests: {
+    /** Pass or fail with one seed, no cell missing: pairs that got better and worse. A gain needs p and interval. */
+    readonly mcnemar: {
+      readonly better: number
+      readonly worse: number
+      /** Exact, two-sided. */
+      readonly p: number
+      readonly midP: number
+      readonly interval: Estimate
+    } | null
+    /** A judge's graded scores, no cell missing: exact signed ranks. Of the pseudo-median, so beside every verdict. */
+    readonly wilcoxon: {
+      readonly p: number | null
+      readonly pFloor: number
+      readonly moving: number
+      readonly zeros: number
+      readonly pseudoMedian: Estimate
+    } | null
+  }
   /** Smallest drop that would have been caught 4 times in 5, score units. */
   readonly detectableDrop: { readonly drop: number | null; readonly refused?: RefusalCode }
   /** Units that lost more than half of the scale, and the loss rate still compatible with having seen so many. */

@@ -42,7 +42,7 @@ const estimate = z
     df: number,
     n: count,
     unit: z.enum(['scenario', 'family', 'run']),
-    method: z.enum(['t', 'order-statistic', 'log-ratio-t', 'bounds', 'betting', 'mover']),
+    method: z.enum(['t', 'order-statistic', 'log-ratio-t', 'bounds', 'betting', 'mover', 'tango', 'hodges-lehmann']),
     descriptive: z.boolean(),
     refused,
   } satisfies ShapeOf<Estimate>)
@@ -163,7 +163,19 @@ const candidate = z.strictObject({
   completeCase: estimate.nullable(),
   bounds: z.strictObject({ lo: number, hi: number, tippingCells: count.nullable() }).nullable(),
   signFlip: pValue.nullable(),
-  adjusted: z.strictObject({ method: z.enum(['holm', 'maxT', 'none']), p: number }),
+  adjusted: z.strictObject({
+    method: z.enum(['holm', 'maxT', 'none']),
+    p: number,
+    intervals: z.enum(['maxT', 'bonferroni', 'none']),
+  }),
+  tests: z.strictObject({
+    mcnemar: z
+      .strictObject({ better: count, worse: count, p: z.number(), midP: z.number(), interval: estimate })
+      .nullable(),
+    wilcoxon: z
+      .strictObject({ p: number, pFloor: z.number(), moving: count, zeros: count, pseudoMedian: estimate })
+      .nullable(),
+  }),
   detectableDrop: z.strictObject({ drop: number, refused }),
   unseenLoss: z.strictObject({ lost: count, units: count, upperRate: z.number() }).nullable(),
   atLeast: z.strictObject({ threshold: z.number(), outcome, mean: estimate }).nullable(),

@@ -26,6 +26,8 @@ export interface Trial {
   readonly scales: ReadonlyMap<string, readonly [number, number] | null>
   /** Whether the primary score says pass or fail. */
   readonly passes: boolean
+  /** Whether the primary scorer is a judge. */
+  readonly judged: boolean
   readonly key: PhiloxKey
 }
 

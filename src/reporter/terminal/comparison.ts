@@ -1,7 +1,7 @@
 import type { CampaignReport, Estimate, Outcome } from '../../core/report/report.ts'
 import { inline } from '../inline.ts'
 import { interval, percent, plural, pValue, unknown } from '../numbers.ts'
-import { bySeverity, severity } from '../sentences.ts'
+import { bySeverity, severity, testWords } from '../sentences.ts'
 import { type ForestMark, type ForestRow, forest } from './forest.ts'
 import { type Line, plain, type Tone } from './line.ts'
 import { type Section, section } from './page.ts'
@@ -116,6 +116,7 @@ export function details(report: CampaignReport, sheet: Sheet): Section {
       parts.push(signFlip.p === null ? `p ${unknown(signFlip.refused)}` : `sign-flip p ${pValue(signFlip.p)}${floor}`)
       if (adjusted.method !== 'none' && adjusted.p !== null) parts.push(`${adjusted.method} ${pValue(adjusted.p)}`)
     }
+    parts.push(...testWords(candidate, scale))
     if (bounds !== null && bounds.lo !== null && bounds.hi !== null && bounds.lo !== bounds.hi) {
       if (completeCase !== null && completeCase.est !== null) {
         parts.push(`${scale.difference(completeCase.est)}${unit} over the ${completeCase.n} complete`)
