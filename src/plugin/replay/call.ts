@@ -60,11 +60,18 @@ export function canHaveBody(method: string, status: number): boolean {
   return method !== 'HEAD' && !BODILESS.has(status)
 }
 
-/** The answer as the platform's Response. */
-export function responseOf(answer: AnsweredResponse): Response {
-  const headers = new Headers()
+// Taken when this module loads: the interceptors put slower ones in their place, which remember how headers were spelt.
+const { Headers: PlainHeaders, Response: PlainResponse } = globalThis
+
+/** Headers without the memory of their spelling. */
+export const plainHeaders = (init?: RequestInit['headers']): Headers => new PlainHeaders(init)
+
+/** The answer as the platform's Response; `spelt` for node:http, which is to see repeated headers apart. */
+export function responseOf(answer: AnsweredResponse, spelt = false): Response {
+  const headers = spelt ? new Headers() : new PlainHeaders()
   for (const [name, value] of answer.headers) headers.append(name, value)
-  return new Response(answer.body, { status: answer.status, statusText: answer.statusText, headers })
+  const Made = spelt ? Response : PlainResponse
+  return new Made(answer.body, { status: answer.status, statusText: answer.statusText, headers })
 }
 
 /** An error such as node's own sockets give, so that clients that look at `code` (and the interceptors) know it. */

@@ -1,5 +1,5 @@
 import type { HeaderList } from '../../core/traffic/exchange.ts'
-import { type Answer, type Call, clientError, responseOf } from './call.ts'
+import { type Answer, type Call, clientError, plainHeaders, responseOf } from './call.ts'
 import { viaOf } from './via.ts'
 
 const NEVER = new AbortController().signal
@@ -44,7 +44,7 @@ function plainCall(input: string | URL | Request, init: RequestInit = {}): Call 
   if (body !== null && (name === 'GET' || name === 'HEAD')) return null
   const url = typeof input === 'string' ? (URL.canParse(input) ? new URL(input) : null) : input
   if (url === null || url.username !== '' || url.password !== '') return null
-  const headers = new Headers(init.headers)
+  const headers = plainHeaders(init.headers)
   if (body !== null && !headers.has('content-type')) headers.set('content-type', 'text/plain;charset=UTF-8')
   const bytes = body === null ? null : Buffer.from(body.toWellFormed())
   return {

@@ -98,7 +98,7 @@ function takeOver(
       if (answer.kind === 'fault') {
         event.controller.errorWith(clientError(call, answer))
       } else {
-        const response = responseOf(answer)
+        const response = responseOf(answer, client === 'http')
         // Without a length or chunks, node:http takes the end of a connection for the end of the body: one that broke, or
         // that the client itself gave up, would read as whole.
         if (client === 'http' && response.body !== null && !response.headers.has('content-length')) {
@@ -182,12 +182,23 @@ function callOf(request: Request, client: 'fetch' | 'http', shared: boolean): Ca
     body: async () => {
       // Who waits for this word sends no body before it. Not at once: the parser that reads the request calls us.
       if (request.headers.get('expect') === '100-continue') process.nextTick(() => raw?.emit('continue'))
+      if (raw !== undefined) setImmediate(() => connectIfAwaited(raw))
       if (request.body !== null) return new Uint8Array(await (shared ? request.clone() : request).arrayBuffer())
       // The platform's Request has no body for GET; node:http may send one.
       const announced = request.headers.has('content-length') || request.headers.has('transfer-encoding')
       return raw !== undefined && announced ? bytesOf(getClientRequestBodyStream(request)) : null
     },
   }
+}
+
+/** Some clients write the body when their socket is connected; the engine connects it when there is an answer. */
+function connectIfAwaited(raw: ClientRequest): void {
+  const { socket } = raw
+  if (raw.writableEnded || raw.destroyed || socket === null || !socket.connecting) return
+  // A getter on node's own sockets, a member of the engine's.
+  Reflect.set(socket, 'connecting', false)
+  socket.emit('connect')
+  if (Reflect.get(socket, 'encrypted') === true) socket.emit('secureConnect')
 }
 
 /** node:http has no signal: its request is given up when it closes before the response was read to the end. */
