@@ -1,3 +1,4 @@
+export { type AcceptedComparator, accepted } from './core/campaign/accepted.ts'
 export type {
   CampaignDefinition,
   CheckCode,
@@ -15,6 +16,7 @@ export type {
   Split,
   VariantOptions,
 } from './core/campaign/definition.ts'
+export { defineHypothesis, type Hypothesis } from './core/prereg/hypothesis.ts'
 export type { FailureClass } from './core/record/failure.ts'
 export type { RunRecord } from './core/record/record.ts'
 export { exactMatch } from './core/scorers/exact-match.ts'

@@ -23,7 +23,7 @@ export const gate: Command = {
   options: { campaign: { type: 'string', value: '<id>', description: 'the verdict of this campaign alone' } },
   async run(context, args) {
     const root = await projectRoot(context, args)
-    const run = openRun(context, await findRun(context, root, args.positionals[0]))
+    const run = await openRun(context, await findRun(context, root, args.positionals[0]))
     try {
       const campaigns = chosen(run, args.text('campaign')).filter(({ skipped }) => !skipped)
       const codes = campaigns.map((campaign): ExitCode => {

@@ -1,11 +1,15 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type AcceptedRecords, parseAccepted } from '../core/accepted/format.ts'
 import { journalLines } from '../core/journal/read.ts'
 import { type RecordedCampaign, type RecordedRun, type RecordPlace, recordedRun } from '../core/journal/recorded.ts'
 import type { RunRecord } from '../core/record/record.ts'
 import { buildReport } from '../core/report/build.ts'
 import type { CampaignReport } from '../core/report/report.ts'
+import { segmentOf } from '../plugin/replay/path.ts'
 import { type CliContext, CliError } from './command.ts'
-import { shown } from './project.ts'
+import { realPath, shown } from './project.ts'
 import type { FoundRun } from './run-folder.ts'
 
 /** A run read back from its journal. */
@@ -24,7 +28,7 @@ const PIECE = 1 << 20
 /**
  * @throws CliError where the journal is damaged or is none
  */
-export function openRun(context: CliContext, found: FoundRun): OpenRun {
+export async function openRun(context: CliContext, found: FoundRun): Promise<OpenRun> {
   const handle = openSync(found.journal, constants.O_RDONLY | constants.O_NOFOLLOW)
   const read = ({ offset, length }: RecordPlace): Buffer => {
     const line = Buffer.alloc(length)
@@ -34,6 +38,7 @@ export function openRun(context: CliContext, found: FoundRun): OpenRun {
   try {
     const name = shown(context, found.journal)
     const recorded = recordedRun(journalLines(piecesOf(handle), name), name)
+    const baselines = await readBaselines(context, found, recorded)
     return {
       ...found,
       recorded,
@@ -47,6 +52,9 @@ export function openRun(context: CliContext, found: FoundRun): OpenRun {
           fingerprint: campaign.fingerprint,
           records: recordsOf(campaign, read),
           problems: campaign.problemsOf(read),
+          accepted: baselines.get(campaign.plan.campaignId) ?? null,
+          prereg: campaign.registration,
+          looks: campaign.look,
         }),
       close: () => closeSync(handle),
     }
@@ -54,6 +62,30 @@ export function openRun(context: CliContext, found: FoundRun): OpenRun {
     closeSync(handle)
     throw new CliError(error instanceof Error ? error.message : String(error), { cause: error })
   }
+}
+
+/** What the run was compared with: its own copies, whatever became of the committed files since. */
+async function readBaselines(
+  context: CliContext,
+  { dir }: FoundRun,
+  { campaigns }: RecordedRun,
+): Promise<ReadonlyMap<string, AcceptedRecords>> {
+  const found = new Map<string, AcceptedRecords>()
+  for (const { plan, accepted } of campaigns) {
+    if (accepted === null) continue
+    const path = await realPath(dir, join('accepted', `${segmentOf(plan.campaignId)}.jsonl`))
+    if (path === null) {
+      throw new CliError(
+        `${shown(context, dir)} lacks its copy of ${accepted.file}: its verdict cannot be computed again`,
+      )
+    }
+    const baseline = parseAccepted(await readFile(path, 'utf8'), shown(context, path))
+    if (baseline.digest !== accepted.digest) {
+      throw new CliError(`${shown(context, path)} is not what the run was compared with: it was edited since`)
+    }
+    found.set(plan.campaignId, baseline)
+  }
+  return found
 }
 
 function* recordsOf(campaign: RecordedCampaign, read: (place: RecordPlace) => Buffer): Generator<RunRecord> {

@@ -3,13 +3,11 @@ import { join, relative } from 'node:path'
 import type { CampaignReport } from '../core/report/report.ts'
 import { writeAtomic } from '../plugin/pool/atomic-file.ts'
 import { segmentOf } from '../plugin/replay/path.ts'
-import { harmless } from '../reporter/inline.ts'
 import { renderMarkdown } from '../reporter/markdown.ts'
-import { unicodeTerminal, wantsColor } from '../reporter/terminal/abilities.ts'
-import { renderTerminal } from '../reporter/terminal.ts'
 import { chosen } from './campaigns.ts'
-import type { CliContext, Command } from './command.ts'
+import type { Command } from './command.ts'
 import { note } from './note.ts'
+import { printReport } from './print.ts'
 import { projectRoot, realPath, shown } from './project.ts'
 import { type OpenRun, openRun, runNotes } from './rebuild.ts'
 import { findRun } from './run-folder.ts'
@@ -29,7 +27,7 @@ export const report: Command = {
   },
   async run(context, args) {
     const root = await projectRoot(context, args)
-    const run = openRun(context, await findRun(context, root, args.positionals[0]))
+    const run = await openRun(context, await findRun(context, root, args.positionals[0]))
     try {
       const printed = chosen(run, args.text('campaign'))
       await writeAtomic(await target(run, 'records.jsonl'), recordLines(run))
@@ -37,7 +35,10 @@ export const report: Command = {
         if (campaign.skipped || campaign.partial !== null) continue
         const built = run.report(campaign)
         const path = await writeReport(run, built)
-        if (printed.includes(campaign)) print(context, run, built, path, args.flag('verbose'))
+        if (!printed.includes(campaign)) continue
+        const { project } = run.recorded.run
+        const where = { project, root: relative(context.cwd, run.root), path: shown(context, path) }
+        printReport(context, built, { ...where, verbose: args.flag('verbose') })
       }
       for (const text of runNotes(run)) note(context, text)
       return 0
@@ -63,19 +64,4 @@ async function writeReport(run: OpenRun, built: CampaignReport): Promise<string>
 /** A path in the run's folder that may not be there yet, and is reached through no link. */
 async function target({ dir }: OpenRun, file: string): Promise<string> {
   return (await realPath(dir, file)) ?? join(dir, file)
-}
-
-function print(context: CliContext, run: OpenRun, built: CampaignReport, path: string, verbose: boolean): void {
-  const { stdout, env } = context
-  const { project } = run.recorded.run
-  const text = renderTerminal(built, {
-    width: Math.min(stdout.isTTY === true ? stdout.columns || 80 : 80, 80),
-    color: wantsColor(stdout, env),
-    unicode: unicodeTerminal(process.platform, env),
-    verbose,
-    project: project === '' ? 'evals' : project,
-    root: relative(context.cwd, run.root),
-    reportPath: shown(context, path),
-  })
-  stdout.write(`${text.split('\n').map(harmless).join('\n')}\n\n`)
 }

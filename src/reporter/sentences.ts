@@ -247,16 +247,27 @@ export function splitSentences(report: CampaignReport, scale: Scale): string[] {
   })
 }
 
+const ORDERS: { readonly [order in NonNullable<CampaignReport['prereg']>['order']]: string } = {
+  before: '',
+  after: ', committed after the first measurement',
+  uncommitted: ', not committed as it is',
+  unknown: ', time order unknown',
+}
+
 /** Whether what was decided had been fixed before; null where nothing was. */
-export function preregSentence({ prereg, looks }: CampaignReport): string | null {
-  const look = looks.allowed > 1 || looks.exhausted ? `look ${looks.used} of ${looks.allowed}` : ''
+export function preregSentence({ prereg, looks, design }: CampaignReport): string | null {
+  const spent = looks.spent === null ? '' : `, alpha ${share(looks.spent)} of ${share(design.alpha)} spent`
+  const counted = looks.allowed > 1 || looks.exhausted || looks.spent !== null
+  const look = counted ? `look ${looks.used} of ${looks.allowed}${spent}` : ''
   if (prereg === null) return look === '' ? null : look
-  const hash = prereg.hash === null ? 'unknown' : inline(prereg.hash.replace(/^sha256(-jcs)?:/, '').slice(0, 8))
+  const hash = inline(prereg.hash.replace(/^sha256(-jcs)?:/, '').slice(0, 8))
   const fields = prereg.deviations.map(({ field }) => inline(field, 60)).join(', ')
   const deviations = plural(prereg.deviations.length, 'deviation')
   const parts = [
-    `${hash} ${prereg.verified ? 'verified' : 'NOT verified'}`,
+    `${hash} ${prereg.verified ? 'verified' : `NOT verified${ORDERS[prereg.order]}`}`,
     fields === '' ? deviations : `${deviations}: ${fields}`,
   ]
   return [...parts, ...(look === '' ? [] : [look])].join(', ')
 }
+
+const share = (alpha: number): string => String(Number(alpha.toPrecision(3)))

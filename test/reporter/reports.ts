@@ -102,6 +102,7 @@ export function variant(id: string, part: Partial<VariantSummary> = {}): Variant
 export function candidate(id: string, part: Partial<CandidateReport> = {}): CandidateReport {
   return {
     id,
+    comparator: 'current',
     outcome: 'hold',
     rule: '9',
     reasons: [],
@@ -154,9 +155,10 @@ export function report(part: Partial<CampaignReport> = {}): CampaignReport {
     },
     confirmatory: false,
     prereg: null,
-    looks: { used: 1, allowed: 1, exhausted: false },
+    looks: { used: 1, allowed: 1, exhausted: false, spent: null },
     design: {
       comparator: 'current',
+      accepted: null,
       candidates: ['concise'],
       primary: 'label',
       scale: [0, 1],

@@ -197,8 +197,16 @@ describe('sentences that a reader acts on', () => {
   test('splits, looks and preregistration have a line each', () => {
     const text = show(
       report({
-        prereg: { hash: 'sha256-jcs:4f1c09ab77', verified: true, deviations: [] },
-        looks: { used: 1, allowed: 2, exhausted: false },
+        prereg: {
+          hash: 'sha256-jcs:4f1c09ab77',
+          claim: 'concise is no worse',
+          source: 'triage.prereg.json',
+          commit: 'c0ffee',
+          order: 'before',
+          verified: true,
+          deviations: [],
+        },
+        looks: { used: 1, allowed: 2, exhausted: false, spent: null },
         variants: [
           variant('concise', {
             splits: [

@@ -1,6 +1,8 @@
 import type { CheckCode, IntegrityOptions } from '../integrity/codes.ts'
+import type { Hypothesis } from '../prereg/hypothesis.ts'
 import type { FailureClass } from '../record/failure.ts'
 import type { Split } from '../record/record.ts'
+import type { AcceptedComparator } from './accepted.ts'
 import type { Json } from './canonical-json.ts'
 
 export type { CheckCode, IntegrityOptions, Json, Split }
@@ -132,8 +134,11 @@ export interface GateOptions {
    * enough; beside a comparator it needs a `margin` or a `minGain`, and a `target` (default: the margin).
    */
   readonly kind?: 'pr' | 'release'
-  /** Variant the others are compared with; without one, `atLeast` or a must-pass scenario is needed. */
-  readonly comparator?: string
+  /**
+   * Variant the others are compared with, or `accepted()`: the committed records of an earlier run. Without one,
+   * `atLeast` or a must-pass scenario is needed.
+   */
+  readonly comparator?: string | AcceptedComparator
   /** Scorer that decides; default: the first declared. */
   readonly primary?: string
   /**
@@ -160,6 +165,8 @@ export interface GateOptions {
    * too. Costs power, protects from rare large losses. Default `standard`.
    */
   readonly assurance?: 'standard' | 'bounded'
+  /** What is claimed, fixed before the data; or register it in a `*.prereg.json` beside the eval file. */
+  readonly hypothesis?: Hypothesis
   /** Confirmatory looks at these scenarios that are planned; each is decided at `alpha / looks`. Default 1. */
   readonly looks?: number
 }

@@ -1,6 +1,8 @@
+import { type Hypothesis, HypothesisSchema } from '../prereg/hypothesis.ts'
 import type { GateOptions } from './definition.ts'
 import type { Refuse } from './definition-error.ts'
 import { planGuardrails } from './guardrails.ts'
+import { idProblem } from './identity.ts'
 import { checkKeys, checkPositive, isObject, nameOf } from './options.ts'
 import type { PlannedGate, PlannedScenario } from './plan.ts'
 import type { LoadedScorer } from './scoring.ts'
@@ -19,6 +21,7 @@ const GATE_KEYS: readonly (keyof GateOptions)[] = [
   'onInconclusive',
   'assurance',
   'looks',
+  'hypothesis',
 ]
 export const DEFAULT_ALPHA = 0.025
 
@@ -42,16 +45,18 @@ export function planGate(gate: unknown, facts: GateFacts, refuse: Refuse): Plann
   if (!isObject(gate)) return null
   const kind = choice(gate.kind, 'kind', ['pr', 'release'], refuse) ?? 'pr'
   const { primary, variantIds } = facts
-  const comparator = comparatorOf(gate.comparator, variantIds, refuse)
+  const accepted = acceptedOf(gate.comparator, refuse)
+  const comparator = accepted === null ? comparatorOf(gate.comparator, variantIds, refuse) : null
+  const compares = comparator !== null || accepted !== null
   const atLeast = atLeastOf(gate.atLeast, primary, refuse)
   const mustPass = facts.scenarios.some((scenario) => scenario.mustPass)
-  if (comparator === null && atLeast === null && !mustPass) {
+  if (!compares && atLeast === null && !mustPass) {
     refuse('gate', 'decides nothing: name a `comparator`, set `atLeast`, or mark scenarios with `mustPass: true`')
   }
   const margin = effectOf(gate.margin, 'margin', primary, refuse)
   const target = effectOf(gate.target, 'target', primary, refuse)
   const minGain = gate.minGain === 0 ? 0 : (effectOf(gate.minGain, 'minGain', primary, refuse) ?? 0)
-  if (kind === 'release' && comparator !== null) {
+  if (kind === 'release' && compares) {
     if (margin === null && minGain === 0) {
       refuse('gate', 'of kind "release" needs a `margin` (largest acceptable loss) or a `minGain` (smallest gain)')
     }
@@ -62,6 +67,7 @@ export function planGate(gate: unknown, facts: GateFacts, refuse: Refuse): Plann
   return {
     kind,
     comparator,
+    accepted,
     primary: primary.name,
     atLeast,
     margin,
@@ -71,7 +77,7 @@ export function planGate(gate: unknown, facts: GateFacts, refuse: Refuse): Plann
     candidates: candidatesOf(gate.candidates, comparator, variantIds, refuse),
     guardrails: planGuardrails(
       gate.guardrails,
-      { ...facts, kind, comparator, runs: facts.scenarios.length * facts.seeds },
+      { ...facts, kind, compares, runs: facts.scenarios.length * facts.seeds },
       refuse,
     ),
     onInconclusive:
@@ -79,6 +85,19 @@ export function planGate(gate: unknown, facts: GateFacts, refuse: Refuse): Plann
     assurance: choice(gate.assurance, 'assurance', ['standard', 'bounded'], refuse) ?? 'standard',
     looks: looksOf(gate.looks, refuse),
   }
+}
+
+/** The hypothesis that a gate registers; null where it registers none. */
+export function planHypothesis(gate: unknown, campaignId: string, refuse: Refuse): Hypothesis | null {
+  if (!isObject(gate) || gate.hypothesis === undefined) return null
+  const parsed = HypothesisSchema.safeParse(gate.hypothesis)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    const path = ['gate.hypothesis', ...(issue?.path ?? [])].join('.')
+    return refuse(path, `is no part of a preregistration: ${issue?.message ?? 'it is not valid'}`)
+  }
+  if (parsed.data.campaign === campaignId) return parsed.data
+  return refuse('gate.hypothesis.campaign', `is ${nameOf(parsed.data.campaign)}, which is another campaign`)
 }
 
 function choice<T extends string>(value: unknown, option: string, words: readonly T[], refuse: Refuse): T | undefined {
@@ -96,13 +115,18 @@ function looksOf(looks: unknown, refuse: Refuse): number {
   return looks
 }
 
+/** `accepted()`; its variant may be one that only the accepted records still have. */
+function acceptedOf(comparator: unknown, refuse: Refuse): PlannedGate['accepted'] {
+  if (!isObject(comparator) || comparator.comparator !== 'accepted') return null
+  const { variant } = comparator
+  if (variant === null || (typeof variant === 'string' && idProblem(variant) === null)) return { variant }
+  return refuse('gate.comparator', `is accepted(${nameOf(variant)}): the argument must be the id of a variant`)
+}
+
 function comparatorOf(comparator: unknown, variantIds: readonly string[], refuse: Refuse): string | null {
   if (comparator === undefined) return null
   if (typeof comparator !== 'string') {
-    return refuse(
-      'gate.comparator',
-      `must be the id of a variant, not ${nameOf(comparator)}: accepted records as comparator are not supported yet`,
-    )
+    return refuse('gate.comparator', `must be the id of a variant or accepted(), not ${nameOf(comparator)}`)
   }
   if (!variantIds.includes(comparator)) {
     refuse('gate.comparator', `is ${JSON.stringify(comparator)}, which is no variant; ${listed(variantIds)}`)

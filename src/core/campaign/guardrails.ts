@@ -10,7 +10,8 @@ export const FEWEST_P95_RUNS = 59
 
 interface GuardrailFacts {
   readonly kind: PlannedGate['kind']
-  readonly comparator: string | null
+  /** The gate has something to compare with. */
+  readonly compares: boolean
   readonly primary: LoadedScorer
   readonly scorers: readonly LoadedScorer[]
   /** Runs planned for each variant. */
@@ -26,7 +27,7 @@ export function planGuardrails(guardrails: unknown, facts: GuardrailFacts, refus
   return Object.keys(guardrails).flatMap((name) => {
     const path = childPath('gate.guardrails', name)
     if (guardrails[name] === undefined) return []
-    if (facts.comparator === null) refuse(path, 'compares with the comparator, and the gate names none')
+    if (!facts.compares) refuse(path, 'compares with the comparator, and the gate names none')
     return [planGuardrail(name, path, guardrails[name], facts, refuse)]
   })
 }

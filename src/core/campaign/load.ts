@@ -3,7 +3,7 @@ import type { Split } from '../record/record.ts'
 import type { CampaignDefinition, RunContext } from './definition.ts'
 import { type DefinitionSite, type Refuse, refuser } from './definition-error.ts'
 import { definitionDigestOf } from './fingerprint.ts'
-import { namedPrimary, planGate } from './gate.ts'
+import { namedPrimary, planGate, planHypothesis } from './gate.ts'
 import { idProblem } from './identity.ts'
 import { declaredLane } from './lane.ts'
 import { type Member, type Payload, resolveListing } from './listing.ts'
@@ -100,6 +100,7 @@ export async function loadDefinition<Variant extends object, Scenario extends ob
     scorerDigest: scorerDigestOf(scorers, primary),
     primary: primary.name,
     gate: planGate(given.gate, facts, refuse),
+    hypothesis: planHypothesis(given.gate, id, refuse),
     coverage: settings.coverage,
     timeoutMs: settings.timeoutMs ?? project.timeoutMs,
     capture: settings.capture,

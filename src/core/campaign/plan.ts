@@ -1,3 +1,4 @@
+import type { Hypothesis } from '../prereg/hypothesis.ts'
 import type { Split } from '../record/record.ts'
 import type { GuardrailRequirement, ScorerRole } from './definition.ts'
 import type { Digest } from './identity.ts'
@@ -45,6 +46,8 @@ export interface PlannedGuardrail {
 export interface PlannedGate {
   readonly kind: 'pr' | 'release'
   readonly comparator: string | null
+  /** Compared with accepted records: with those of one variant, or (null) each variant with its own. */
+  readonly accepted: { readonly variant: string | null } | null
   readonly primary: string
   readonly atLeast: number | null
   readonly margin: number | null
@@ -76,6 +79,8 @@ export interface CampaignPlan {
   /** The scorer that decides. */
   readonly primary: string
   readonly gate: PlannedGate | null
+  /** What the gate registers of itself: no part of what is measured. */
+  readonly hypothesis: Hypothesis | null
   readonly coverage: number
   readonly timeoutMs: number
   readonly capture: 'on' | 'off'

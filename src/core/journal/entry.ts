@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Json } from '../campaign/canonical-json.ts'
+import { Registration } from '../prereg/registration.ts'
 import { RunRecord } from '../record/record.ts'
 import { OUTCOMES } from '../report/report.ts'
 import { digest, plan, selection } from './plan.ts'
@@ -45,6 +46,28 @@ const subjectSettled = z.strictObject({
 
 const settled = z.strictObject({ kind: z.literal('settled'), record: RunRecord })
 
+/** What a gate with `accepted()` compares with; a copy of the file lies in the run folder. */
+const accepted = z.strictObject({
+  kind: z.literal('accepted'),
+  campaignId: z.string(),
+  /** The committed file, relative to the project root. */
+  file: z.string(),
+  /** Of its text. */
+  digest: z.string(),
+})
+
+/** The preregistration of a campaign, as it was found before anything ran. */
+const prereg = z.strictObject({ kind: z.literal('prereg'), campaignId: z.string(), registration: Registration })
+
+/** How often the scenarios of a preregistered release gate have been looked at. */
+const look = z.strictObject({
+  kind: z.literal('look'),
+  campaignId: z.string(),
+  used: z.number().int().positive(),
+  /** One-sided error rate spent by this look and those before it. */
+  spent: z.number(),
+})
+
 const problem = z.strictObject({
   kind: z.literal('problem'),
   /** Null: a problem of the run. */
@@ -72,6 +95,9 @@ export const JournalEntry = z.discriminatedUnion('kind', [
   admitted,
   subjectSettled,
   settled,
+  accepted,
+  prereg,
+  look,
   problem,
   verdict,
   end,

@@ -10,6 +10,7 @@ import {
   type PlannedVariant,
   type Selection,
 } from '../campaign/plan.ts'
+import { HypothesisSchema } from '../prereg/hypothesis.ts'
 import { SPLITS } from '../record/record.ts'
 
 /** Every key of T, so that a field added to a plan cannot be forgotten here. */
@@ -55,6 +56,7 @@ const guardrail = z.strictObject({
 const gate = z.strictObject({
   kind: z.enum(['pr', 'release']),
   comparator: z.string().nullable(),
+  accepted: z.strictObject({ variant: z.string().nullable() }).nullable(),
   primary: z.string(),
   atLeast: z.number().nullable(),
   margin: z.number().nullable(),
@@ -79,6 +81,7 @@ export const plan: z.ZodType<CampaignPlan> = z.strictObject({
   scorerDigest: digest,
   primary: z.string(),
   gate: gate.nullable(),
+  hypothesis: HypothesisSchema.nullable(),
   coverage: z.number(),
   timeoutMs: z.number(),
   capture: z.enum(['on', 'off']),

@@ -44,11 +44,18 @@ export class NoRunError extends Error {
   override readonly name = 'NoRunError'
 }
 
+/** Entries of a campaign that its report reads beside plan and records. */
+type Beside = { readonly [Kind in 'accepted' | 'prereg' | 'look']?: EntryOf<Kind> }
+
 export class RecordedCampaign {
   readonly plan: CampaignPlan
   readonly fingerprint: EntryOf<'plan'>['fingerprint']
   readonly skipped: boolean
   readonly problems: readonly Reason[]
+  /** What stands in the journal beside plan and records. */
+  readonly accepted: EntryOf<'accepted'> | null
+  readonly registration: EntryOf<'prereg'>['registration'] | null
+  readonly look: Pick<EntryOf<'look'>, 'used' | 'spent'> | null
   /** Every planned cell. */
   readonly cells: readonly PlannedCell[]
   readonly #run: EntryOf<'run'>
@@ -66,7 +73,11 @@ export class RecordedCampaign {
     problems: readonly Reason[],
     places: ReadonlyMap<string, readonly RecordPlace[]>,
     attempts: ReadonlyMap<string, number>,
+    beside: Beside,
   ) {
+    this.accepted = beside.accepted ?? null
+    this.registration = beside.prereg?.registration ?? null
+    this.look = beside.look === undefined ? null : { used: beside.look.used, spent: beside.look.spent }
     this.plan = plan
     this.cells = cells
     this.fingerprint = fingerprint
@@ -122,6 +133,7 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
   const plans = new Map<string, EntryOf<'plan'>>()
   const problems: EntryOf<'problem'>[] = []
   const attempts = new Map<string, number>()
+  const beside = new Map<string, Beside>()
   const places = new Map<string, { readonly attempt: number; readonly campaignId: string; places: RecordPlace[] }>()
   let next = lines.next()
   for (; !next.done; next = lines.next()) {
@@ -130,6 +142,9 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
     if (entry.kind === 'plan') plans.set(entry.plan.campaignId, entry)
     if (entry.kind === 'problem') problems.push(entry)
     if (entry.kind === 'admitted') attempts.set(entry.cellId, entry.attempt)
+    if (entry.kind === 'accepted' || entry.kind === 'prereg' || entry.kind === 'look') {
+      beside.set(entry.campaignId, { ...beside.get(entry.campaignId), [entry.kind]: entry })
+    }
     if (entry.kind === 'end') end = entry.reason
     if (entry.kind === 'settled') {
       const { cellId, attempts: attempt, campaignId } = entry.record
@@ -153,7 +168,16 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
     )
     const said = problems.filter((problem) => problem.campaignId === campaignId)
     const found = [...said.map(reasonOf), ...(strays.get(campaignId) ?? [])]
-    return new RecordedCampaign(planned, cells.get(campaignId) ?? [], run, end !== null, found, new Map(own), attempts)
+    return new RecordedCampaign(
+      planned,
+      cells.get(campaignId) ?? [],
+      run,
+      end !== null,
+      found,
+      new Map(own),
+      attempts,
+      beside.get(campaignId) ?? {},
+    )
   })
   return {
     run,

@@ -1,9 +1,11 @@
 import type { Judged } from './candidate.ts'
 import { SCORER_ERROR } from './failures.ts'
 import { plural } from './numbers.ts'
-import type { CampaignReport, Reason, StatusCounts, VariantSummary } from './report.ts'
+import type { AcceptedReport, CampaignReport, Reason, StatusCounts, VariantSummary } from './report.ts'
 
 interface Findings {
+  readonly campaignId: string
+  readonly accepted: AcceptedReport | null
   readonly judged: readonly Judged[]
   readonly variants: readonly VariantSummary[]
   readonly failures: CampaignReport['failures']
@@ -11,6 +13,11 @@ interface Findings {
   readonly invalid: readonly Reason[]
   readonly integrity: CampaignReport['integrity']
   readonly seeds: number
+}
+
+/** The command that makes the newest run the accepted one. */
+export function acceptCommand(campaignId: string): string {
+  return `npx vitest-campaign accept ${/^[\w.-]+$/.test(campaignId) ? campaignId : `'${campaignId.replaceAll("'", "'\\''")}'`}`
 }
 
 const INVALID_ACTIONS: { readonly [code: string]: string } = {
@@ -57,7 +64,17 @@ function failureAdvice({ class: name, mode }: CampaignReport['failures'][number]
 }
 
 /** What to do next, most urgent first; each is one line that somebody can start on. */
-export function actionsOf({ judged, variants, failures, counts, invalid, integrity, seeds }: Findings): Reason[] {
+export function actionsOf({
+  campaignId,
+  accepted,
+  judged,
+  variants,
+  failures,
+  counts,
+  invalid,
+  integrity,
+  seeds,
+}: Findings): Reason[] {
   const actions: Reason[] = []
   const act = (code: string, text: string): void => {
     if (!actions.some((known) => known.text === text)) actions.push({ code, text })
@@ -78,6 +95,11 @@ export function actionsOf({ judged, variants, failures, counts, invalid, integri
       if (outcome === 'violated') act('guardrail', `bring ${name} of ${report.id} back under its limit`)
     }
   }
+  if (
+    accepted?.arms.some(({ mismatches }) => mismatches.length > 0) === true &&
+    judged.every(({ report }) => report.outcome !== 'regress')
+  )
+    act('accept', `accept a run with the changed cells: ${acceptCommand(campaignId)}`)
   if (invalid.some(({ code }) => code === 'interrupted')) act('continue', continueText(counts))
   else {
     // What a scorer did not judge is missing until the scorer is mended; `failures` says so.

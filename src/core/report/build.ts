@@ -1,7 +1,10 @@
+import { joinAccepted } from '../accepted/pairing.ts'
 import { digestOf } from '../campaign/identity.ts'
 import type { CampaignPlan } from '../campaign/plan.ts'
+import { preregistrationOf } from '../prereg/registration.ts'
 import { philoxKey } from '../stats/philox.ts'
 import { alphaPerLook } from '../stats/sequence/alpha-spending.ts'
+import { mismatchWords } from './accepted-words.ts'
 import { actionsOf } from './actions.ts'
 import { type Arm, armOf, zeroCounts } from './arm.ts'
 import { judgeCandidates } from './candidate.ts'
@@ -12,7 +15,15 @@ import { frontierOf } from './frontier.ts'
 import { isLive } from './latency.ts'
 import { plural, scoreWords } from './numbers.ts'
 import { differingJudges, evidenceOf, integrityOf, missingReasons } from './observations.ts'
-import { type CampaignReport, REPORT_SCHEMA, type Reason, type ReportInput, type VariantSummary } from './report.ts'
+import {
+  type AcceptedReport,
+  type CampaignReport,
+  type Preregistration,
+  REPORT_SCHEMA,
+  type Reason,
+  type ReportInput,
+  type VariantSummary,
+} from './report.ts'
 import { rounded } from './rounding.ts'
 import { decidingCells, splitLeaks } from './splits.ts'
 import { unitsOf } from './units.ts'
@@ -39,26 +50,38 @@ const INVALIDATING: ReadonlySet<string> = new Set([
 export function buildReport(input: ReportInput): CampaignReport {
   const { plan } = input
   const names = checkPlan(plan)
-  const all = placeRecords(plan, input.fingerprint, input.records)
+  const own = placeRecords(plan, input.fingerprint, input.records)
+  const joined =
+    plan.gate?.accepted == null || input.accepted == null
+      ? null
+      : joinAccepted(plan, own, input.accepted, names.candidates)
+  const all = joined?.cells ?? own
   const cells = decidingCells(all)
   const scale = primaryScale(plan)
   const units = unitsOf(cells.scenarios)
   const arms = cells.variants.map((_, variant) => armOf(cells, variant, scale ?? [0, 1]))
   const whole = cells === all ? arms : all.variants.map((_, variant) => armOf(all, variant, scale ?? [0, 1]))
   const problems = input.problems.toSorted((a, b) => byCodeUnit(a.code, b.code) || byCodeUnit(a.text, b.text))
-  const invalid = invalidReasons(plan, all, arms, problems)
-  const interrupted = interruptedText(all, whole, invalid)
+  const invalid = invalidReasons(plan, own, arms.slice(0, own.variants.length), problems)
+  if (joined !== null) invalid.push(...unpairedReasons(joined.report, arms.slice(own.variants.length)))
+  const interrupted = interruptedText(own, whole.slice(0, own.variants.length), invalid)
   const armNamed = (id: string): Arm | undefined => arms[cells.variants.findIndex((variant) => variant.id === id)]
-  const comparator = names.comparator === null ? null : (armNamed(names.comparator) ?? null)
   const candidates = names.candidates.flatMap((id) => armNamed(id) ?? [])
+  const comparators = names.candidates.map((id) => {
+    const comparator = joined === null ? names.comparator : (joined.comparatorOf.get(id) ?? null)
+    return comparator === null ? null : (armNamed(comparator) ?? null)
+  })
+  const compared = (arm: Arm): boolean =>
+    comparators.includes(arm) || cells.variants[arm.variant]?.id === names.comparator
   const looks = looksOf(input)
   const declaredAlpha = plan.gate?.alpha ?? DEFAULT_ALPHA
   const alpha = alphaPerLook(declaredAlpha, looks.allowed)
-  const exploratory = exploratoryReasons(plan.gate, cells, looks, input.prereg ?? null)
+  const prereg = input.prereg == null ? null : preregistrationOf(input.prereg, plan, own.records)
+  const exploratory = exploratoryReasons(plan.gate, cells, looks, prereg, joined?.report ?? null)
   const roles = arms.map((arm): VariantSummary['role'] =>
-    arm === comparator ? 'comparator' : candidates.includes(arm) ? 'candidate' : 'variant',
+    compared(arm) ? 'comparator' : candidates.includes(arm) ? 'candidate' : 'variant',
   )
-  const order = arms.toSorted((a, b) => Number(b === comparator) - Number(a === comparator) || a.variant - b.variant)
+  const order = arms.toSorted((a, b) => Number(compared(b)) - Number(compared(a)) || a.variant - b.variant)
   const key = philoxKey(
     plan.campaignId,
     cells.scenarios.map(({ digest }) => digest),
@@ -92,7 +115,7 @@ export function buildReport(input: ReportInput): CampaignReport {
           units,
           gate: { ...plan.gate, alpha },
           scale: scale ?? [0, 1],
-          comparator,
+          comparators,
           candidates,
           coverageFloor: plan.coverage,
           invalid,
@@ -102,11 +125,11 @@ export function buildReport(input: ReportInput): CampaignReport {
           judged: plan.scorers.find(({ name }) => name === plan.primary)?.role === 'judge',
           key,
         })
-  const integrity = integrityOf(all)
+  const integrity = integrityOf(own)
   const counts = zeroCounts()
-  for (const arm of whole)
+  for (const arm of whole.slice(0, own.variants.length))
     for (const status of Object.keys(counts) as (keyof typeof counts)[]) counts[status] += arm.counts[status]
-  const failures = failuresOf(all, plan.primary)
+  const failures = failuresOf(own, plan.primary)
   const splits = new Map<string, number>()
   for (const { split } of all.scenarios) splits.set(split, (splits.get(split) ?? 0) + 1)
 
@@ -128,12 +151,12 @@ export function buildReport(input: ReportInput): CampaignReport {
             interrupted,
           )
         : gateVerdict(judged, plan.gate, invalid, interrupted),
-    confirmatory:
-      plan.gate !== null && exploratory.length === 0 && input.prereg?.verified === true && invalid.length === 0,
-    prereg: input.prereg ?? null,
+    confirmatory: plan.gate !== null && exploratory.length === 0 && prereg?.verified === true && invalid.length === 0,
+    prereg,
     looks,
     design: {
-      comparator: names.comparator,
+      comparator: joined === null ? names.comparator : comparatorName(joined.report),
+      accepted: joined?.report ?? null,
       candidates: names.candidates,
       primary: plan.primary,
       scale,
@@ -153,16 +176,17 @@ export function buildReport(input: ReportInput): CampaignReport {
       onInconclusive: plan.gate?.onInconclusive ?? null,
       coverageFloor: plan.coverage,
     },
-    fingerprint: { campaign: input.fingerprint, records: recordsFingerprint(all) },
-    coverage: { planned: all.records.length, counts, reasons: missingReasons(all) },
+    fingerprint: { campaign: input.fingerprint, records: recordsFingerprint(own) },
+    coverage: { planned: own.records.length, counts, reasons: missingReasons(own) },
     variants,
     candidates: judged.map(({ report }) => report),
     integrity,
-    evidence: evidenceOf(all),
+    evidence: evidenceOf(own),
     failures,
     warnings: warningsOf({
-      cells: all,
+      cells: own,
       variants,
+      accepted: joined?.report ?? null,
       integrity,
       judged,
       coverageFloor: plan.coverage,
@@ -170,9 +194,38 @@ export function buildReport(input: ReportInput): CampaignReport {
       exploratory: plan.gate === null ? [] : exploratory,
       looks,
     }),
-    actions: actionsOf({ judged, variants, failures, counts, invalid, integrity, seeds: cells.seeds.length }),
+    actions: actionsOf({
+      campaignId: plan.campaignId,
+      accepted: joined?.report ?? null,
+      judged,
+      variants,
+      failures,
+      counts,
+      invalid,
+      integrity,
+      seeds: cells.seeds.length,
+    }),
   })
   return { ...body, fingerprint: { ...body.fingerprint, report: digestOf(body, 'report') } }
+}
+
+function comparatorName({ arms }: AcceptedReport): string {
+  const [only, ...others] = arms
+  return only === undefined || others.length > 0 ? 'accepted records' : only.id
+}
+
+/** Accepted arms that pair with nothing: a comparison with them would be one with the whole scale. */
+function unpairedReasons({ arms }: AcceptedReport, measured: readonly Arm[]): Reason[] {
+  return arms.flatMap(({ variant, mismatches }, at) =>
+    (measured[at]?.measured ?? 0) > 0
+      ? []
+      : [
+          {
+            code: 'accepted_unpaired',
+            text: `no accepted record of ${variant} can be compared with this run: ${mismatchWords(mismatches)}`,
+          },
+        ],
+  )
 }
 
 /** @throws Error for looks that cannot be counted */
@@ -184,7 +237,14 @@ function looksOf({ plan, looks }: ReportInput): CampaignReport['looks'] {
       throw new Error(`campaign ${plan.campaignId}: looks.${name} must be a whole number from 1 on, not ${count}`)
     }
   }
-  return { used, allowed, exhausted: used > allowed }
+  return { used, allowed, exhausted: used > allowed, spent: looks?.spent ?? null }
+}
+
+const ORDER_WORDS: { readonly [order in Preregistration['order']]: string } = {
+  before: 'it was committed in time',
+  after: 'it was committed after the first measurement',
+  uncommitted: 'its file is not committed as it is',
+  unknown: 'without a whole git history nobody knows what came first',
 }
 
 /** Why nothing that this report finds good is confirmed; shown harm needs no confirmation. */
@@ -193,6 +253,7 @@ function exploratoryReasons(
   cells: Cells,
   looks: CampaignReport['looks'],
   prereg: CampaignReport['prereg'],
+  accepted: AcceptedReport | null,
 ): Reason[] {
   const reasons: Reason[] = []
   if (cells.scenarios.some(({ split }) => split !== 'holdout'))
@@ -209,8 +270,15 @@ function exploratoryReasons(
     if (fields.length > 0) {
       reasons.push({ code: 'prereg_deviates', text: `the run deviates from its preregistration: ${fields.join(', ')}` })
     } else if (!prereg.verified) {
-      reasons.push({ code: 'prereg_unverified', text: 'the preregistration could not be verified' })
+      reasons.push({
+        code: 'prereg_unverified',
+        text: `the preregistration could not be verified: ${ORDER_WORDS[prereg.order]}`,
+      })
     }
+  }
+  if (gate?.kind === 'release' && accepted?.arms.some(({ models }) => models.length > 0) === true) {
+    const text = 'a model was answered by another snapshot when the accepted records were measured: accept a fresh run'
+    reasons.push({ code: 'accepted_model_differs', text })
   }
   return reasons
 }

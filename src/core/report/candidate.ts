@@ -29,18 +29,26 @@ export interface Judged {
  * Judges every candidate. The family is all candidates on the primary score: p values by step-down max-T with the same
  * flips, intervals at the level of {@link simultaneousTail}; a threshold's intervals share the level as Bonferroni does.
  */
-export function judgeCandidates(trial: Trial): Judged[] {
-  const { comparator, candidates, units, cells, scale } = trial
+export function judgeCandidates({
+  comparators,
+  ...common
+}: Omit<Trial, 'comparator'> & { readonly comparators: readonly (Arm | null)[] }): Judged[] {
+  const { candidates, units, cells, scale, gate, key } = common
   const span = scale[1] - scale[0]
   const seeds = cells.seeds.length
-  const contrasts = comparator === null ? [] : candidates.map((arm) => contrastOf(arm, comparator, units, span, seeds))
-  const tests = testContrasts(contrasts, trial.key)
-  const shared = simultaneousTail(contrasts, trial.gate.alpha, trial.key)
+  const contrasts = candidates.map((arm, j) => {
+    const comparator = comparators[j] ?? null
+    return comparator === null ? null : contrastOf(arm, comparator, units, span, seeds)
+  })
+  const compared = contrasts.filter((contrast) => contrast !== null)
+  const tests = testContrasts(compared, key)
+  const shared = simultaneousTail(compared, gate.alpha, key)
   const effect = detectableEffect(units.count, { power: SHOWN_POWER, alpha: 2 * shared.tail })
   return candidates.map((arm, j) => {
-    const contrast = contrasts[j]
-    const test = tests[j]
-    return judge(trial, arm, shared, contrast === undefined || test === undefined ? null : { contrast, test }, effect)
+    const contrast = contrasts[j] ?? null
+    const test = contrast === null ? undefined : tests[compared.indexOf(contrast)]
+    const paired = contrast === null || test === undefined ? null : { contrast, test }
+    return judge({ ...common, comparator: comparators[j] ?? null }, arm, shared, paired, effect)
   })
 }
 
@@ -95,6 +103,7 @@ function judge(
   const none = noEstimate(level, units, 'not_applicable')
   const report: CandidateReport = {
     id,
+    comparator: comparatorId(trial),
     outcome: rule.outcome,
     rule: rule.row,
     reasons: [],

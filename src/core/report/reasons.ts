@@ -146,17 +146,33 @@ const SENTENCES: { readonly [code: string]: Sentence } = {
   no_worthwhile_gain: (c, context) =>
     `${c.id} does not gain the ${scoreWords(context.trial.scale).size(context.trial.gate.target ?? 0)} aimed for: ${movement(c, context)}; ${caught(c, context)}`,
   incomplete: (c, context) =>
-    `${plural(missing(c, context), 'cell')} of ${c.id}${context.comparator === null ? '' : ` and ${context.comparator}`} have no result, more than ${percent(1 - context.trial.coverageFloor)} of an arm, and they could change the answer; run them again`,
+    isStale(context)
+      ? stale(c, context)
+      : `${plural(missing(c, context), 'cell')} of ${c.id}${context.comparator === null ? '' : ` and ${context.comparator}`} have no result, more than ${percent(1 - context.trial.coverageFloor)} of an arm, and they could change the answer; run them again`,
   underpowered: (c, context) =>
     `too few scenarios for the effect asked about (${scoreWords(context.trial.scale).size(context.trial.gate.target ?? context.trial.gate.margin ?? 0)}): ${movement(c, context)}; ${caught(c, context)}`,
   inconclusive: (c, context) =>
-    context.comparator === null
-      ? `nothing decides about ${c.id}: no comparator, no threshold, and no must-pass scenario that was measured`
-      : `no loss shown for ${c.id} against ${against(context)} on ${primary(context)}: ${movement(c, context)}; ${caught(c, context)}`,
+    context.comparator === null && context.trial.gate.accepted !== null
+      ? `nothing is compared: ${c.id} has no accepted records yet`
+      : context.comparator === null
+        ? `nothing decides about ${c.id}: no comparator, no threshold, and no must-pass scenario that was measured`
+        : `no loss shown for ${c.id} against ${against(context)} on ${primary(context)}: ${movement(c, context)}; ${caught(c, context)}`,
   below_threshold: (c, context) => `${c.id} is below the required ${floor(c, context)}; ${stop(context)}`,
   above_threshold: (c, context) => `${c.id} is above the required ${floor(c, context)}`,
   threshold_undecided: (c, context) =>
     `${c.id} may be above or below the required ${floor(c, context)}; more scenarios would tell`,
+}
+
+/** The run is complete, and what it is compared with lacks cells: the accepted records are of another campaign by now. */
+function isStale({ trial }: Context): boolean {
+  const { comparator, gate, coverageFloor, candidates } = trial
+  if (gate.accepted === null || comparator === null) return false
+  return candidates.every((arm) => arm.measured >= coverageFloor * arm.planned)
+}
+
+function stale(c: CandidateReport, { trial, comparator }: Context): string {
+  const lacking = trial.comparator === null ? 0 : trial.comparator.planned - trial.comparator.measured
+  return `${plural(lacking, 'cell')} of ${c.id} ${lacking === 1 ? 'has' : 'have'} no partner in ${comparator ?? 'the accepted records'}, more than ${percent(1 - trial.coverageFloor)}, and they could change the answer; accept a run with the changed scenarios`
 }
 
 /** `cost 1.2× (limit 1.1×)`; a score by how much it moved. */

@@ -1,5 +1,7 @@
+import type { AcceptedRecords } from '../accepted/format.ts'
 import type { Json } from '../campaign/canonical-json.ts'
 import type { CampaignPlan, PlannedGate, PlannedGuardrail } from '../campaign/plan.ts'
+import type { Registration } from '../prereg/registration.ts'
 import type { RunRecord } from '../record/record.ts'
 import type { CellStatus } from '../record/status.ts'
 import type { CostProvenance } from '../record/usage.ts'
@@ -192,6 +194,8 @@ export interface ScenarioChange {
 
 export interface CandidateReport {
   readonly id: string
+  /** Arm it is compared with; null where there is none. */
+  readonly comparator: string | null
   readonly outcome: Outcome
   /** Row of the verdict table that fired, for instance `3` or `2b`. */
   readonly rule: string
@@ -280,6 +284,47 @@ export interface FailureCluster {
   readonly cells: readonly string[]
 }
 
+/** Why accepted rows and the run do not pair. */
+export const MISMATCHES = ['no_row', 'scenario_changed', 'scorer_changed', 'judge_changed'] as const
+export type MismatchCode = (typeof MISMATCHES)[number]
+
+export interface Mismatch {
+  readonly code: MismatchCode
+  /** Cells of the run that have no partner for this reason. */
+  readonly count: number
+  /** One of their scenarios. */
+  readonly example: string
+}
+
+/** What the candidates were compared with. */
+export interface AcceptedReport {
+  /** Of the file's text. */
+  readonly digest: string
+  /** The run they come from, and the commit it ran on. */
+  readonly runId: string
+  readonly commit: string | null
+  /** Earliest and latest moment at which they were measured. */
+  readonly measuredFrom: string | null
+  readonly measuredTo: string | null
+  readonly arms: readonly {
+    /** Name of the arm in this report, and of the variant among the accepted rows. */
+    readonly id: string
+    readonly variant: string
+    readonly candidates: readonly string[]
+    /** Cells that pair. */
+    readonly paired: number
+    readonly mismatches: readonly Mismatch[]
+    /** Models asked for by the same name, then and now, and answered by different ones. */
+    readonly models: readonly {
+      readonly requested: string
+      readonly accepted: readonly string[]
+      readonly now: readonly string[]
+    }[]
+  }[]
+  /** Candidates without accepted rows: nothing is compared with them. */
+  readonly without: readonly string[]
+}
+
 /** One report per campaign: the one source of terminal, Markdown and every other rendering. No clock in it. */
 export interface CampaignReport {
   readonly schema: typeof REPORT_SCHEMA
@@ -305,9 +350,18 @@ export interface CampaignReport {
   /** Decided on holdout scenarios, within the planned looks, and as a verified preregistration says. */
   readonly confirmatory: boolean
   readonly prereg: Preregistration | null
-  readonly looks: { readonly used: number; readonly allowed: number; readonly exhausted: boolean }
+  readonly looks: {
+    readonly used: number
+    readonly allowed: number
+    readonly exhausted: boolean
+    /** One-sided error rate spent by this look and those before; null where no ledger counts looks. */
+    readonly spent: number | null
+  }
   readonly design: {
+    /** Name of the arm, or `accepted records` where each candidate has its own. */
     readonly comparator: string | null
+    /** The accepted records that the candidates are compared with; null without such. */
+    readonly accepted: AcceptedReport | null
     readonly candidates: readonly string[]
     readonly primary: string
     readonly scale: readonly [number, number] | null
@@ -369,14 +423,23 @@ export interface CampaignReport {
 }
 
 export interface Preregistration {
-  /** Digest of the registered plan; null where none could be read. */
-  readonly hash: string | null
-  /** It was committed before the run, and its digest is that of what ran. */
+  /** Digest of the registered terms. */
+  readonly hash: string
+  readonly claim: string
+  /** The file that holds it, relative to the project root. */
+  readonly source: string
+  /** Commit that last touched the file; null where it is not committed as it is, or nobody knows. */
+  readonly commit: string | null
+  /** When that was, against the first measurement. */
+  readonly order: 'before' | 'after' | 'uncommitted' | 'unknown'
+  /** It was committed before the first measurement, and what ran is what it says. */
   readonly verified: boolean
   readonly deviations: readonly { readonly field: string; readonly planned: Json; readonly actual: Json }[]
 }
 
 export interface ReportInput {
+  /** The rows that a gate with `accepted()` compares with; absent or null: there are none. */
+  readonly accepted?: AcceptedRecords | null
   readonly plan: CampaignPlan
   readonly fingerprint: string
   /** Every record of the campaign; cells without one count as `not_run`. */
@@ -384,10 +447,11 @@ export interface ReportInput {
   /** Campaign-level findings: calls without a cell, import errors, lost workers. */
   readonly problems: readonly Reason[]
   /** What the preregistration says; absent or null: there is none. */
-  readonly prereg?: Preregistration | null
+  readonly prereg?: Registration | null
   /**
    * Confirmatory looks at these scenarios: `used` counts this one; `allowed` defaults to the gate's `looks`. Each is
-   * decided at alpha / allowed; beyond the last nothing is confirmatory. Default: the first look.
+   * decided at alpha / allowed; beyond the last nothing is confirmatory. `spent` is the error rate spent so far.
+   * Default: the first look.
    */
-  readonly looks?: { readonly used: number; readonly allowed?: number }
+  readonly looks?: { readonly used: number; readonly allowed?: number; readonly spent?: number } | null
 }

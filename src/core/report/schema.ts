@@ -5,6 +5,7 @@ import { COST_PROVENANCES } from '../record/usage.ts'
 import { FRONTIER_CLASSES } from '../stats/bootstrap/frontier.ts'
 import { CLOCKS } from './latency.ts'
 import {
+  type AcceptedReport,
   type CampaignReport,
   type CandidateReport,
   type Estimate,
@@ -12,6 +13,7 @@ import {
   type Flakiness,
   type GuardrailReport,
   type Latency,
+  MISMATCHES,
   OUTCOMES,
   type PValue,
   REFUSALS,
@@ -156,6 +158,7 @@ const change = z.strictObject({
 
 const candidate = z.strictObject({
   id: text,
+  comparator: text.nullable(),
   outcome,
   rule: text,
   reasons: z.array(reason),
@@ -202,6 +205,25 @@ const candidate = z.strictObject({
   changed: z.strictObject({ worse: count, better: count, same: count, missing: count }),
 } satisfies ShapeOf<CandidateReport>)
 
+const accepted = z.strictObject({
+  digest: text,
+  runId: text,
+  commit: text.nullable(),
+  measuredFrom: text.nullable(),
+  measuredTo: text.nullable(),
+  arms: z.array(
+    z.strictObject({
+      id: text,
+      variant: text,
+      candidates: z.array(text),
+      paired: count,
+      mismatches: z.array(z.strictObject({ code: z.enum(MISMATCHES), count, example: text })),
+      models: z.array(z.strictObject({ requested: text, accepted: z.array(text), now: z.array(text) })),
+    }),
+  ),
+  without: z.array(text),
+} satisfies ShapeOf<AcceptedReport>)
+
 const cluster = {
   count,
   example: text.nullable(),
@@ -229,14 +251,19 @@ export const CampaignReportSchema = z.strictObject({
   confirmatory: z.boolean(),
   prereg: z
     .strictObject({
-      hash: text.nullable(),
+      hash: text,
+      claim: text,
+      source: text,
+      commit: text.nullable(),
+      order: z.enum(['before', 'after', 'uncommitted', 'unknown']),
       verified: z.boolean(),
       deviations: z.array(z.strictObject({ field: text, planned: z.json(), actual: z.json() })),
     })
     .nullable(),
-  looks: z.strictObject({ used: count, allowed: count, exhausted: z.boolean() }),
+  looks: z.strictObject({ used: count, allowed: count, exhausted: z.boolean(), spent: number }),
   design: z.strictObject({
     comparator: text.nullable(),
+    accepted: accepted.nullable(),
     candidates: z.array(text),
     primary: text,
     scale: interval.nullable(),

@@ -16,6 +16,7 @@ export interface Trial {
   /** With the level of this look as its alpha. */
   readonly gate: PlannedGate
   readonly scale: readonly [number, number]
+  /** Of the candidate that is judged; null where it has none. */
   readonly comparator: Arm | null
   readonly candidates: readonly Arm[]
   readonly coverageFloor: number

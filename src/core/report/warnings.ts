@@ -1,14 +1,16 @@
 import { fisherExact } from '../stats/fisher.ts'
+import { acceptedWarnings } from './accepted-words.ts'
 import type { Judged } from './candidate.ts'
 import type { Cells } from './cells.ts'
 import { isFreeWithTokens } from './cost.ts'
 import { percent, plural } from './numbers.ts'
 import { seedsIdentical } from './observations.ts'
-import type { CampaignReport, Reason, VariantSummary } from './report.ts'
+import type { AcceptedReport, CampaignReport, Reason, VariantSummary } from './report.ts'
 
 interface Observed {
   readonly cells: Cells
   readonly variants: readonly VariantSummary[]
+  readonly accepted: AcceptedReport | null
   readonly integrity: CampaignReport['integrity']
   readonly judged: readonly Judged[]
   readonly coverageFloor: number
@@ -21,6 +23,7 @@ interface Observed {
 export function warningsOf({
   cells,
   variants,
+  accepted,
   integrity,
   judged,
   coverageFloor,
@@ -44,10 +47,13 @@ export function warningsOf({
     warn('stub_backend', 'every answer came from a stub: nothing about a model was measured')
   if (integrity.backend === 'mixed') warn('mixed_backend', 'some answers came from a stub, others from a provider')
   for (const { id, coverage } of variants) {
-    if (coverage < coverageFloor && !interrupted)
+    const old = accepted?.arms.some((arm) => arm.id === id) ?? false
+    if (coverage < coverageFloor && !interrupted && !old)
       warn('coverage', `${id}: ${percent(coverage)} of the planned cells measured, ${percent(coverageFloor)} required`)
   }
-  const comparator = variants.find(({ role }) => role === 'comparator')
+  if (accepted !== null) warnings.push(...acceptedWarnings(accepted))
+  // What accepted rows lack was lost to changes, which are named, and not to faults.
+  const comparator = accepted !== null ? undefined : variants.find(({ role }) => role === 'comparator')
   for (const variant of variants) {
     if (comparator === undefined || variant === comparator || interrupted) continue
     const gone = ({ planned, counts }: VariantSummary): number => planned - counts.scored - counts.task_fail

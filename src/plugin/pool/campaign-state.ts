@@ -1,11 +1,17 @@
+import type { AcceptedRecords } from '../../core/accepted/format.ts'
 import { cellsOf } from '../../core/campaign/cells.ts'
 import { fingerprintOf } from '../../core/campaign/fingerprint.ts'
 import type { Digest } from '../../core/campaign/identity.ts'
 import type { CampaignPlan, PlannedCell, Selection } from '../../core/campaign/plan.ts'
+import type { LookCount } from '../../core/looks/count.ts'
+import type { Registration } from '../../core/prereg/registration.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import { partialText } from '../../core/report/interruption.ts'
 import type { Reason } from '../../core/report/report.ts'
 import type { Settlement } from '../control.ts'
+
+/** What a campaign is judged by beside its own records. */
+export type Basis = Pick<CampaignState, 'accepted' | 'registration'>
 
 /** What the main process knows of one campaign of the run. */
 export class CampaignState {
@@ -14,6 +20,11 @@ export class CampaignState {
   /** Excluded by `.skip` or by another campaign's `.only`. */
   readonly skipped: boolean
   readonly workerId: number
+  /** What its gate compares with; null where it needs none or there is none yet. */
+  readonly accepted: AcceptedRecords | null
+  readonly registration: Registration | null
+  /** Counted with the first verdict. */
+  look: LookCount | null = null
   /** Every planned cell. */
   readonly cells: ReadonlyMap<string, PlannedCell>
   /** Cells this run executes; null: all. */
@@ -27,11 +38,20 @@ export class CampaignState {
   /** Leases granted and not settled: cellId → leaseId. */
   readonly leases = new Map<string, number>()
 
-  constructor(plan: CampaignPlan, codeDigest: Digest, selection: Selection, skipped: boolean, workerId: number) {
+  constructor(
+    plan: CampaignPlan,
+    codeDigest: Digest,
+    selection: Selection,
+    skipped: boolean,
+    workerId: number,
+    basis: Basis,
+  ) {
     this.plan = plan
     this.fingerprint = fingerprintOf(plan, codeDigest)
     this.skipped = skipped
     this.workerId = workerId
+    this.accepted = basis.accepted
+    this.registration = basis.registration
     this.cells = new Map(cellsOf(plan).map((cell) => [cell.cellId, cell]))
     this.selected = selection === 'all' ? null : new Set(selection)
   }

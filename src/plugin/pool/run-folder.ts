@@ -12,6 +12,8 @@ export interface RunFolder {
   readonly records: string
   readonly manifest: string
   report(campaignId: string, extension: 'json' | 'md'): string
+  /** Copy of the accepted records that the campaign was compared with. */
+  accepted(campaignId: string): string
 }
 
 /** Creates the folder of a new run and points `.evals/latest` at it. */
@@ -21,6 +23,7 @@ export async function createRunFolder(root: string, now: Date): Promise<RunFolde
   const dir = join(evals, runId)
   await mkdir(join(dir, 'raw'), { recursive: true, mode: 0o700 })
   await mkdir(join(dir, 'reports'), { mode: 0o700 })
+  await mkdir(join(dir, 'accepted'), { mode: 0o700 })
   // Written once: a user who wants run folders in the repository edits it.
   await writeFile(join(evals, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 }).catch(
     (error: NodeJS.ErrnoException) => {
@@ -34,6 +37,7 @@ export async function createRunFolder(root: string, now: Date): Promise<RunFolde
     journal: join(dir, 'journal.jsonl'),
     records: join(dir, 'records.jsonl'),
     manifest: join(dir, 'manifest.json'),
+    accepted: (campaignId) => join(dir, 'accepted', `${segmentOf(campaignId)}.jsonl`),
     report: (campaignId, extension) => join(dir, 'reports', `${segmentOf(campaignId)}.${extension}`),
   }
 }

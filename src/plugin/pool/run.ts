@@ -1,10 +1,12 @@
 import type { Json } from '../../core/campaign/canonical-json.ts'
 import { cellName } from '../../core/campaign/cells.ts'
-import type { Digest } from '../../core/campaign/identity.ts'
+import { type Digest, digestOf } from '../../core/campaign/identity.ts'
 import type { CampaignPlan, PlannedCell } from '../../core/campaign/plan.ts'
 import { createGovernor } from '../../core/capacity/governor.ts'
 import { type Appender, createAppender } from '../../core/journal/append.ts'
 import { settledEntry } from '../../core/journal/entry.ts'
+import type { LookCount } from '../../core/looks/count.ts'
+import { evidenceOf } from '../../core/looks/evidence.ts'
 import { neverRan } from '../../core/record/build.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { StatusReason } from '../../core/record/status.ts'
@@ -22,11 +24,13 @@ import {
 import type { ResolvedOptions } from '../options.ts'
 import { Admission } from './admission.ts'
 import { writeAtomic } from './atomic-file.ts'
+import { type LoadedBasis, loadBasis } from './basis.ts'
 import { CampaignState } from './campaign-state.ts'
 import type { ModuleSource } from './code-digest.ts'
 import { codeDigest } from './code-digest.ts'
 import { readCommit } from './commit.ts'
 import { openJournalFile } from './journal-file.ts'
+import { LookLedger } from './look-ledger.ts'
 import type { Policy } from './policy.ts'
 import { createRunFolder, type RunFolder } from './run-folder.ts'
 import { type ChangedRecordings, changedRecordings, selfRecorded } from './self-recorded.ts'
@@ -77,7 +81,7 @@ export class Run {
     this.folder = folder
     this.facts = facts
     this.#journal = journal
-    this.#verdicts = new Verdicts(folder)
+    this.#verdicts = new Verdicts(folder, (state) => this.#countLook(state))
     const replays = context.policy.traffic === 'replay' || context.policy.traffic === 'new'
     this.#changed = replays ? changedRecordings(context.root, process.env) : Promise.resolve(null)
     this.admission = new Admission(
@@ -131,13 +135,24 @@ export class Run {
       }
       // Claimed before anything is awaited: another file's plan may arrive meanwhile.
       this.#claims.set(plan.campaignId, plan)
+      let basis: LoadedBasis
+      try {
+        basis = await loadBasis(this.context.root, plan, skipped)
+      } catch (error) {
+        const place = plan.line === null ? plan.file : `${plan.file}:${plan.line}`
+        const refused = `campaign ${JSON.stringify(plan.campaignId)} (${place}): ${(error as Error).message}`
+        campaigns.push({ fingerprint: null, refused })
+        this.problem(null, 'definition', refused)
+        continue
+      }
       const code: Digest = await codeDigest(this.context.modules, plan.file, plan.digestFiles)
-      const state = new CampaignState(plan, code, selection, skipped, workerId)
+      const state = new CampaignState(plan, code, selection, skipped, workerId, basis)
       this.#campaigns.set(plan.campaignId, state)
       for (const cellId of state.cells.keys()) this.#cellCampaign.set(cellId, state)
       campaigns.push({ fingerprint: state.fingerprint, refused: null })
       this.tally.planned += state.plannedHere
       this.#journal.appendLazy({ kind: 'plan', plan, fingerprint: state.fingerprint, selection, skipped })
+      await this.#journalBasis(plan.campaignId, basis)
     }
     return { run: this.facts, campaigns }
   }
@@ -311,6 +326,28 @@ export class Run {
     if (changed === null || state.problems.some(({ code }) => code === SELF_RECORDED)) return
     const text = selfRecorded(state, this.context.root, changed)
     if (text !== null) this.problem(state.plan.campaignId, SELF_RECORDED, text)
+  }
+
+  /** What the report is computed from beside the records: with it the folder of the run is enough to compute it again. */
+  async #journalBasis(campaignId: string, { baseline, registration }: LoadedBasis): Promise<void> {
+    if (baseline !== null) {
+      // The committed file may change; what this run was compared with must not.
+      await writeAtomic(this.folder.accepted(campaignId), baseline.text)
+      this.#journal.appendLazy({ kind: 'accepted', campaignId, file: baseline.name, digest: baseline.accepted.digest })
+    }
+    if (registration !== null) this.#journal.appendLazy({ kind: 'prereg', campaignId, registration })
+  }
+
+  /** Looks are counted for preregistered release gates; they spend error rate before anybody sees the verdict. */
+  async #countLook(state: CampaignState): Promise<LookCount | null> {
+    const { plan, registration } = state
+    if (registration === null || plan.gate?.kind !== 'release' || state.interrupted > 0) return null
+    const evidence = evidenceOf(state.records())
+    if (evidence.cells === 0) return null
+    const facts = { prereg: digestOf(registration.terms, 'terms'), runId: this.facts.runId }
+    const look = await new LookLedger(this.context.root, plan).count(evidence, facts)
+    await this.#durably(this.#journal.append({ kind: 'look', campaignId: plan.campaignId, ...look }))
+    return look
   }
 
   /** manifest.json: what the folder holds, for people and tools that do not want to read a journal. */

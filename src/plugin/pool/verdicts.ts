@@ -1,3 +1,4 @@
+import type { LookCount } from '../../core/looks/count.ts'
 import { buildReport } from '../../core/report/build.ts'
 import type { CampaignReport } from '../../core/report/report.ts'
 import { writeAtomic } from './atomic-file.ts'
@@ -7,13 +8,15 @@ import type { RunFolder } from './run-folder.ts'
 /** The reports of a run, each computed once and again only when records or problems were added since. */
 export class Verdicts {
   readonly #folder: RunFolder
+  readonly #countLook: (state: CampaignState) => Promise<LookCount | null>
   readonly #given = new Map<
     string,
     { readonly report: CampaignReport; readonly settled: number; readonly problems: number }
   >()
 
-  constructor(folder: RunFolder) {
+  constructor(folder: RunFolder, countLook: (state: CampaignState) => Promise<LookCount | null>) {
     this.#folder = folder
+    this.#countLook = countLook
   }
 
   /** Computes the report of a campaign and writes it to the run folder. */
@@ -23,11 +26,15 @@ export class Verdicts {
     if (known !== undefined && known.settled === state.settled.size && known.problems === state.problems.length) {
       return known.report
     }
+    state.look ??= await this.#countLook(state)
     const report = buildReport({
       plan: state.plan,
       fingerprint: state.fingerprint,
       records: state.records(),
       problems: state.problems,
+      accepted: state.accepted,
+      prereg: state.registration,
+      looks: state.look,
     })
     this.#given.set(campaignId, { report, settled: state.settled.size, problems: state.problems.length })
     await writeAtomic(this.#folder.report(campaignId, 'json'), `${JSON.stringify(report, null, 2)}\n`)

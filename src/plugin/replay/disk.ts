@@ -91,6 +91,11 @@ async function writeWhole(place: RecordingPlace, content: string | Uint8Array): 
   }
 }
 
+/** The folder of a place, made where it is missing. */
+export async function folderOf(place: RecordingPlace): Promise<string> {
+  return (await descend(place, true)) ?? place.base
+}
+
 /** Removes a recording that is no longer true: its cell was recorded again and made no call. */
 export async function removeRecording(place: RecordingPlace): Promise<void> {
   const folder = await descend(place, false)
@@ -117,11 +122,11 @@ function isThere(path: string, what: 'file' | 'folder'): boolean {
   if (stats === undefined) return false
   if (stats.isSymbolicLink()) {
     throw new Error(
-      `${path} is a symbolic link; recordings are only read and written through real folders. Remove the link.`,
+      `${path} is a symbolic link; what is committed is only read and written through real folders. Remove the link.`,
     )
   }
   if (what === 'file' ? !stats.isFile() : !stats.isDirectory()) {
-    throw new Error(`${path} is no ${what}; a recording belongs there. Move it away.`)
+    throw new Error(`${path} is no ${what}, and one belongs there. Move it away.`)
   }
   return true
 }

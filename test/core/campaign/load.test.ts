@@ -343,7 +343,30 @@ describe('a wrong definition', () => {
       'gate.comparator',
       /the variants are "current", "concise"/,
     ],
-    ['accepted records', { gate: { comparator: { kind: 'accepted' } } }, 'gate.comparator', /not supported yet/],
+    [
+      'no accepted()',
+      { gate: { comparator: { kind: 'accepted' } } },
+      'gate.comparator',
+      /id of a variant or accepted\(\)/,
+    ],
+    [
+      'accepted() of nothing',
+      { gate: { comparator: { comparator: 'accepted', variant: '' } } },
+      'gate.comparator',
+      /the argument must be the id/,
+    ],
+    [
+      'no claim',
+      { gate: { comparator: 'current', hypothesis: { campaign: 'triage', terms: {} } } },
+      'gate.hypothesis.claim',
+      /no part of a preregistration/,
+    ],
+    [
+      'the claim of another campaign',
+      { gate: { comparator: 'current', hypothesis: { campaign: 'other', claim: 'x', terms: {} } } },
+      'gate.hypothesis.campaign',
+      /another campaign/,
+    ],
     ['nothing to compare', { variants: { a: {} }, gate: { comparator: 'a' } }, 'gate.comparator', /only variant/],
     [
       'an unknown primary',

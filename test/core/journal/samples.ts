@@ -29,6 +29,7 @@ export function planOf(campaignId: string, variants: readonly string[], scenario
     gate: {
       kind: 'pr',
       comparator: variants[0] ?? null,
+      accepted: null,
       primary: 'label',
       atLeast: null,
       margin: 0.1,
@@ -41,6 +42,7 @@ export function planOf(campaignId: string, variants: readonly string[], scenario
       assurance: 'standard',
       looks: 1,
     },
+    hypothesis: null,
     coverage: 0.95,
     timeoutMs: 600_000,
     capture: 'on',

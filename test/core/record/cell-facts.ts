@@ -23,6 +23,7 @@ export const plan: CampaignPlan = {
   scorerDigest: digestOf('scorers'),
   primary: 'label',
   gate: null,
+  hypothesis: null,
   coverage: 0.95,
   timeoutMs: 1000,
   capture: 'on',

@@ -62,6 +62,7 @@ export function planOf(parts: PlanParts = {}): CampaignPlan {
       : {
           kind: 'pr',
           comparator,
+          accepted: null,
           primary: 'label',
           atLeast: null,
           margin: null,
@@ -94,6 +95,7 @@ export function planOf(parts: PlanParts = {}): CampaignPlan {
     scorerDigest: idDigest('scorers'),
     primary: 'label',
     gate,
+    hypothesis: null,
     coverage: parts.coverage ?? 0.95,
     timeoutMs: 600_000,
     capture: 'on',

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { digestOf } from '../../../src/core/campaign/identity.ts'
+import type { Registration } from '../../../src/core/prereg/registration.ts'
+import { termsOf } from '../../../src/core/prereg/terms.ts'
 import { buildReport } from '../../../src/core/report/build.ts'
 import type { ReportInput } from '../../../src/core/report/report.ts'
 import {
@@ -146,7 +149,7 @@ describe('looks', () => {
     const three = reportOf({ scenarios: 24, gate: { looks: 3 } }, open)
     expect(three.design).toMatchObject({ alpha: 0.025, alphaOfLook: 0.00833333 })
     expect(three.candidates[0]?.difference?.lo).toBeLessThan(one.candidates[0]?.difference?.lo ?? -1)
-    expect(three.looks).toEqual({ used: 1, allowed: 3, exhausted: false })
+    expect(three.looks).toEqual({ used: 1, allowed: 3, exhausted: false, spent: null })
     expect(warningCodes(three)).toContain('alpha_spent')
   })
 
@@ -165,24 +168,66 @@ describe('looks', () => {
 })
 
 describe('preregistration', () => {
-  const prereg = { hash: 'sha256-jcs:1', verified: true, deviations: [] }
   const parts = { scenarios: 24, gate: release }
+  const registered = (plan = planOf(parts), commit: Partial<Registration['commit']> = {}): Registration => ({
+    source: 'evals/triage.prereg.json',
+    claim: 'concise is better',
+    terms: { ...termsOf(plan) },
+    commit: { state: 'committed', sha: 'c0ffee', at: '2026-01-01T00:00:00.000Z', ...commit },
+  })
 
   it('a verified one without deviations is confirmatory', () => {
-    const report = withInput(parts, better, { prereg })
-    expect(report).toMatchObject({ confirmatory: true, prereg, verdict: { exitCode: 0 } })
+    const report = withInput(parts, better, { prereg: registered() })
+    expect(report).toMatchObject({
+      confirmatory: true,
+      prereg: { verified: true, order: 'before', commit: 'c0ffee', hash: digestOf(termsOf(planOf(parts))) },
+      verdict: { exitCode: 0 },
+    })
     expect(withInput(parts, better, {})).toMatchObject({ confirmatory: false, prereg: null, verdict: { exitCode: 0 } })
   })
 
-  it.each([
-    ['a deviation', { ...prereg, deviations: [{ field: 'gate.margin', planned: 0.02, actual: 0.1 }] }, 'gate.margin'],
-    ['one that could not be verified', { ...prereg, verified: false }, 'could not be verified'],
-  ])('%s makes a release exploratory, and leaves a pr gate alone', (_, given, says) => {
-    const report = withInput(parts, better, { prereg: given })
+  it.each<[string, Registration, string]>([
+    [
+      'another margin',
+      registered(planOf({ ...parts, gate: { ...release, margin: 0.03 } })),
+      'deviates from its preregistration: margin',
+    ],
+    [
+      'a scenario more',
+      registered(planOf({ ...parts, scenarios: 25 })),
+      'deviates from its preregistration: scenarios.s25',
+    ],
+    ['a term that was not registered', { ...registered(), terms: {} }, 'preregistration: alpha, assurance, atLeast'],
+    [
+      'a commit after the first measurement',
+      registered(undefined, { at: '2030-01-01T00:00:00.000Z' }),
+      'it was committed after the first measurement',
+    ],
+    [
+      'a file that was changed since',
+      registered(undefined, { state: 'changed', sha: null, at: null }),
+      'its file is not committed as it is',
+    ],
+    [
+      'no repository',
+      registered(undefined, { state: 'no-repository', sha: null, at: null }),
+      'nobody knows what came first',
+    ],
+  ])('holds a release for %s', (_, prereg, text) => {
+    const report = withInput(parts, better, { prereg })
     expect(report.candidates[0]).toMatchObject({ outcome: 'hold', rule: '6' })
-    expect(report).toMatchObject({ confirmatory: false, verdict: { exitCode: 3, red: true } })
-    expect(report.verdict.headline).toContain(says)
-    expect(withInput({ scenarios: 24 }, better, { prereg: given }).candidates[0]?.outcome).toBe('ship')
+    expect(report).toMatchObject({ confirmatory: false, prereg: { verified: false }, verdict: { exitCode: 3 } })
+    expect(report.verdict.headline).toContain(text)
+    expect(withInput({ scenarios: 24 }, better, { prereg }).candidates[0]?.outcome).toBe('ship')
+  })
+
+  it('names what was planned and what ran', () => {
+    const prereg = registered(planOf({ ...parts, gate: { ...release, margin: 0.03, target: 0.03 } }))
+    expect(withInput(parts, better, { prereg }).prereg?.deviations).toContainEqual({
+      field: 'margin',
+      planned: 0.03,
+      actual: release.margin,
+    })
   })
 })
 
