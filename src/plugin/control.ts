@@ -72,8 +72,8 @@ export interface Settlement {
   /** Null for a cell that made no provider call. */
   readonly provenance: RunRecord['provenance'] | null
   readonly usd: number | null
-  /** The run records, and this cell was not: it did not settle cleanly. */
-  readonly unrecorded: boolean
+  /** What became of its recording: `missing` where the cell was to be replayed and has none, `left` where it went live, was to be recorded and did not settle cleanly. */
+  readonly recording: 'missing' | 'left' | null
 }
 
 export function settlementOf(record: RunRecord): Settlement {
@@ -84,7 +84,7 @@ export function settlementOf(record: RunRecord): Settlement {
     status,
     provenance: calls.subject + calls.judge === 0 ? null : provenance,
     usd: cost.usd,
-    unrecorded: false,
+    recording: null,
   }
 }
 

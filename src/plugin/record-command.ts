@@ -44,6 +44,11 @@ export function recordCell({ cwd, start, end }: RecordCommand, evalFile: string,
   return [start, shown(cwd, evalFile), '-t', quoted(pattern, true), ...(end === '' ? [] : [end])].join(' ')
 }
 
+/** The command that records the cells of a file: those without a recording where the mode follows Vitest's, else all. */
+export function recordFile({ cwd, start }: RecordCommand, evalFile: string): string {
+  return `${start} ${shown(cwd, evalFile)}`
+}
+
 function shown(cwd: string, path: string): string {
   return quoted(relative(cwd, path).replaceAll('\\', '/') || '.')
 }

@@ -5,7 +5,7 @@ import { printable } from '../../core/traffic/hostile.ts'
 import { createRedactor, PLACEHOLDER_KEY } from '../../core/traffic/redact.ts'
 import type { WorkerSettings } from '../control.ts'
 import type { ResolvedOptions } from '../options.ts'
-import { commandOf } from '../record-command.ts'
+import { commandOf, type RecordCommand } from '../record-command.ts'
 import { placeholderKeys } from '../replay/keys.ts'
 import type { CampaignWorker } from './campaign-worker.ts'
 import { viteModules } from './code-digest.ts'
@@ -89,14 +89,20 @@ export class ProjectRuns {
       traffic: this.options.traffic,
       placeholderKeys: placeholders,
       projectName: this.project.name,
-      record: commandOf({
-        cwd: process.cwd(),
-        root: this.project.vitest.config.root,
-        configFile: this.project.vitest.vite.config.configFile,
-        projectName: this.project.name,
-        followsSnapshots: followsSnapshots(this.options.mode, process.env.EVALS_MODE),
-      }),
+      record: this.recordCommand(),
     }
+  }
+
+  /** How cells of this project are recorded. */
+  recordCommand(): RecordCommand {
+    const { vitest, name } = this.project
+    return commandOf({
+      cwd: process.cwd(),
+      root: vitest.config.root,
+      configFile: vitest.vite.config.configFile,
+      projectName: name,
+      followsSnapshots: followsSnapshots(this.options.mode, process.env.EVALS_MODE),
+    })
   }
 
   /** Text of a worker's thread, without secrets and safe to print. */

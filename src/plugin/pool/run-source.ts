@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import type { Vitest } from 'vitest/node'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { FinishedRun, FinishInput, LiveState, RunSource } from '../../core/report/run-source.ts'
+import { recordFile } from '../record-command.ts'
 import type { ProjectRuns } from './project-runs.ts'
 import type { Run } from './run.ts'
 import type { Shutdown } from './shutdown.ts'
@@ -104,7 +106,7 @@ export class VitestRuns implements RunSource {
       else notes.push(...texts)
       const interrupted = this.#shutdown.received !== null ? 'interrupted' : input.reason
       const reports = await run.finish(interrupted === 'interrupted')
-      notes.push(...run.problems, ...campaignNotes(run))
+      notes.push(...run.problems, ...campaignNotes(run), ...recordingNotes(run, runs))
       if (interrupted === 'interrupted') notes.push(...unstarted(run, runs.project.name, input))
       if (run.failure !== null) {
         notes.push(
@@ -158,12 +160,32 @@ function* unstarted(run: Run, project: string, { modules }: FinishInput): Genera
 
 function* campaignNotes(run: Run): Generator<string> {
   for (const state of run.campaigns.values()) {
-    const left = [...state.settled.values()].filter(({ unrecorded }) => unrecorded).length
-    if (left > 0)
-      yield `campaign ${state.plan.campaignId}: ${left === 1 ? '1 cell' : `${left} cells`} of ${state.cells.size} went live and ${left === 1 ? 'was' : 'were'} not recorded, for want of a clean end (a provider fault, a deadline, an error); recordings made before stay as they are. Run the same command again`
     if (state.skipped) yield `campaign ${state.plan.campaignId}: skipped (.skip or another campaign's .only)`
     else if (state.partial !== null) yield `campaign ${state.plan.campaignId}: ${state.partial}`
     else if (state.interrupted > 0)
       yield `campaign ${state.plan.campaignId}: interrupted, ${state.interrupted} of ${state.cells.size} cells have no result; those that have one are in ${run.folder.dir}`
   }
 }
+
+/** What a replay lacks, with the one command that mends it, and what a recording run left out. */
+function* recordingNotes(run: Run, runs: ProjectRuns): Generator<string> {
+  for (const { plan, settled, cells } of run.campaigns.values()) {
+    let missing = 0
+    let left = 0
+    for (const { recording } of settled.values()) {
+      if (recording === 'missing') missing++
+      else if (recording === 'left') left++
+    }
+    const of = (count: number): string => `campaign ${plan.campaignId}: ${count} of ${plural(cells.size, 'cell')}`
+    if (missing > 0) {
+      const where = process.env.CI === undefined ? '' : ' on your machine'
+      const command = recordFile(runs.recordCommand(), join(runs.root, plan.file))
+      yield `${of(missing)} ${missing === 1 ? 'has' : 'have'} no recording, and this run replays (${run.context.policy.reason}). To record ${missing === 1 ? 'it' : 'them'}${where}:\n  ${command}`
+    }
+    if (left > 0) {
+      yield `${of(left)} went live and ${left === 1 ? 'was' : 'were'} not recorded for want of a clean end (a provider fault, a deadline, an error). Recordings made before stay as they are; the same command tries again`
+    }
+  }
+}
+
+const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`

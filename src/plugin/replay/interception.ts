@@ -5,6 +5,7 @@ import { ClientRequestInterceptor } from '@mswjs/interceptors/ClientRequest'
 import { FetchInterceptor } from '@mswjs/interceptors/fetch'
 import { getClientRequestBodyStream } from '@mswjs/interceptors/utils/node'
 import type { HeaderList } from '../../core/traffic/exchange.ts'
+import { addressTargets } from './absolute-form.ts'
 import { type Answer, type Call, clientError, responseOf } from './call.ts'
 
 /** What is to become of an intercepted call. */
@@ -54,11 +55,13 @@ export function intercept(decide: Decide): Interception {
     takeOver(new FetchInterceptor(), FetchInterceptor.symbol, 'fetch', decide),
     takeOver(new ClientRequestInterceptor(), ClientRequestInterceptor.symbol, 'http', decide),
   ]
+  const unaddress = addressTargets()
   // `import { get } from 'node:http'` is bound to the original until the module's exports are synchronised.
   syncBuiltinESMExports()
   return {
     shared: () => engines.some((engine) => engine.shared()),
     dispose() {
+      unaddress()
       for (const engine of engines) engine.dispose()
       syncBuiltinESMExports()
     },

@@ -23,14 +23,17 @@ export function missOf(cellCall: CellCall, miss: TapeMiss | null, { settings }: 
   const { method, url } = request
   const { coordinates, evalFile } = cell.options
   const { campaignId, variantId, scenarioId, seed } = coordinates
+  if (miss === null) {
+    // The same for every cell of a campaign, so that Vitest prints it once; the command stands once below the reports.
+    const message = `campaign "${campaignId}" has no recording of this cell, and this run replays (${settings.policyReason}): nothing was sent. The command that records it stands at the end of the output.`
+    return { method, url, kind: 'no-recording', message }
+  }
   const name = `campaign "${campaignId}", cell ${variantId} > ${scenarioId} > seed ${seed}`
   const { replayRun } = settings
   // A capture is replayed instead of the recordings.
   const file = relative(settings.root, replayRun ?? recordingPath(evalFile, coordinates))
   const lines: string[] = []
-  if (miss === null) {
-    lines.push(`${name} has no recording (${file}).`)
-  } else if (miss.miss === 'exhausted') {
+  if (miss.miss === 'exhausted') {
     const times = miss.recorded === 1 ? 'once' : `${miss.recorded} times`
     lines.push(`${name} made a request more often than its recording (${file}) holds it: ${times}.`)
   } else {
@@ -44,7 +47,7 @@ export function missOf(cellCall: CellCall, miss: TapeMiss | null, { settings }: 
       `To record this cell again (without -t: every cell of the file${replayRun === null ? '' : ', and without EVALS_REPLAY'}):`,
     `  ${recordCell(settings.record, evalFile, coordinates)}`,
   )
-  return { method, url, kind: miss === null ? 'no-recording' : miss.miss, message: lines.join('\n') }
+  return { method, url, kind: miss.miss, message: lines.join('\n') }
 }
 
 function nearestLines({ request, cell }: CellCall, projectName: string): string[] {

@@ -149,13 +149,15 @@ class Execution {
       (attempt.kind === 'returned' ? attempt.outcome : this.#classify(attempt.thrown, calls, closed))
     const facts: Facts = { outcome, scoring, calls, closed, kept: attempt.kind === 'returned' ? attempt.kept : null }
     let record = this.#record(facts, traffic, [])
-    let unrecorded = traffic?.records === true
+    let left = traffic?.records === true
     if (traffic !== null && this.#isClean(record, calls)) {
       const secrets = await traffic.save()
       if (secrets.length > 0) record = this.#record(facts, traffic, secrets)
-      else unrecorded = false
+      else left = false
     }
-    await this.#bridge.control?.settled({ ...settlementOf(record), unrecorded })
+    const missing = closed?.misses.some(({ kind }) => kind === 'no-recording') === true
+    const recording = missing ? 'missing' : left ? 'left' : null
+    await this.#bridge.control?.settled({ ...settlementOf(record), recording })
     return record
   }
 

@@ -23,11 +23,16 @@ describe('mode auto', () => {
     expect(bare.code).toBe(1)
     expect(bare.output).toContain('the command names neither the project nor an eval file')
     expect(await recordings(root)).toEqual({})
+    const said = bare.output.match(/^ +npx vitest run .*chat\.eval\.ts$/gm)
+    expect(said, 'one command for the whole campaign').toHaveLength(1)
+    expect(bare.output).toMatch(/campaign chat: 4 of 4 cells have no recording, and this run replays/)
+    expect(bare.output.split('has no recording of this cell').length - 1, 'one error for all cells').toBeLessThan(8)
     const none = await runVitest(root, NAMED, { ...env, CI: '1' })
     expect(provider.fresh(), 'CI must not buy').toEqual([])
     expect(none.output).toContain('CI: recordings only')
 
-    const first = await runVitest(root, NAMED, env)
+    expect(none.output).toContain('To record them on your machine:')
+    const first = await shell(said?.[0] ?? '', REPOSITORY, env)
     expect(first.code, first.output).toBe(0)
     expectCleanOutput(first.output)
     expect(

@@ -73,12 +73,16 @@ describe('the mode', () => {
     const missed = await runVitest(root, [...NAMED, '-u'], env)
     expect(provider.fresh()).toEqual([])
     expect(missed.output).toContain(reason)
-    const command = commandFor(missed.output, LOGIN)
-    expect(command).toMatch(/^EVALS_MODE=record npx vitest run /)
+    const [command = ''] = missed.output.match(/EVALS_MODE=record npx vitest run .*chat\.eval\.ts$/m) ?? []
     const pasted = await shell(command, REPOSITORY, env)
     expect(pasted.code, pasted.output).toBe(0)
+    expect(provider.fresh()).toHaveLength(4)
+    const changed = await runVitest(root, NAMED, { ...env, PROMPT: 'Be brief.' })
+    const again = commandFor(changed.output, LOGIN)
+    expect(again).toMatch(/^EVALS_MODE=record npx vitest run /)
+    expect((await shell(again, REPOSITORY, { ...env, PROMPT: 'Be brief.' })).code).toBe(0)
     expect(provider.fresh()).toHaveLength(1)
-    expect(Object.keys(await recordings(root))).toEqual([LOGIN_FILE])
+    expect((await recordings(root))[LOGIN_FILE]).toContain('Be brief.')
   })
 
   test('only a cell that settled cleanly changes its recording', async () => {

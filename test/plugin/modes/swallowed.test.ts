@@ -38,7 +38,7 @@ test('a fault that nobody tells of is warned about and never recorded, a fault t
   expect(codes('page')).toContain('answer_unreadable')
   expect(codes('page')).not.toContain('exchange_incomplete')
   expect(first.output).toMatch(/answer_unreadable: .*no provider gives.*status 200, text\/html/)
-  expect(first.output).toContain('4 cells of 6 went live and were not recorded')
+  expect(first.output).toContain('campaign swallowed: 4 of 6 cells went live and were not recorded')
   const before = await recordings(root)
   expect(Object.keys(before)).toEqual(['fine', 'retried'].map(file))
   const retried = decodeRecording(before[file('retried')] ?? '', 'retried').value.exchanges

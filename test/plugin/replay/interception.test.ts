@@ -3,9 +3,10 @@ import http, { get } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import axios from 'axios'
 import { HttpResponse, http as mswHttp } from 'msw'
 import { setupServer } from 'msw/node'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import type { Answer, Call } from '../../../src/plugin/replay/call.ts'
 import { type Decide, intercept } from '../../../src/plugin/replay/interception.ts'
 
@@ -176,4 +177,18 @@ test('requests over a unix socket are not ours', async () => {
       .on('error', reject),
   )
   expect(text).toBe('piped')
+})
+
+test('a request that a client addresses to its forward proxy is one to its target', async () => {
+  answering((call) => `${call.method} ${call.url} ${call.headers.filter(([name]) => name.startsWith('proxy')).length}`)
+  const target = 'http://api.example/v1/chat?x=1'
+  vi.stubEnv('http_proxy', 'http://user:secret@127.0.0.1:9')
+  vi.stubEnv('HTTP_PROXY', 'http://user:secret@127.0.0.1:9')
+  vi.stubEnv('NO_PROXY', '')
+  vi.stubEnv('no_proxy', '')
+  cleanups.push(() => vi.unstubAllEnvs())
+  expect((await axios.get(target)).data).toBe(`GET ${target} 0`)
+  const raw = { host: '127.0.0.1', port: 9, path: 'https://api.example/v1', headers: { host: 'api.example' } }
+  const answer = await new Promise<http.IncomingMessage>((resolve) => http.get(raw, resolve))
+  expect((await answer.toArray()).join('')).toBe('GET https://api.example/v1 0')
 })
