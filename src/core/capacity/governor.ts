@@ -155,6 +155,11 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
           const { name, limit, quota, cells, requests, waitingRequests } = lane
           const waiting = cellsOf.get(lane)
           const why = [...(waiting?.causes ?? [])]
+          const waitingJudges = judgesOf.get(lane) ?? 0
+          if (waitingJudges > 0 && !quota.hasRoom(now)) {
+            const hold = quota.holdAt(now)
+            why.push(hold === null ? { kind: 'slots' } : { kind: 'hold', ...hold })
+          }
           const pace = permits.waitsFor(lane, now)
           if (waitingRequests > 0 && pace !== null) why.push(pace)
           return {
@@ -165,7 +170,7 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
             cap: quota.concurrency.cap,
             concurrency: quota.concurrency.limit,
             waitingCells: waiting?.cells ?? 0,
-            waitingJudges: judgesOf.get(lane) ?? 0,
+            waitingJudges,
             waitingRequests,
             closed: closureOf(lane),
             why: distinct(why),

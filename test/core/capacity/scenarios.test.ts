@@ -208,6 +208,9 @@ test('12: one slot, and the judge needs the lane a sibling waits for: the judge 
   d.ask('1', 'a')
   d.ask('2', 'a')
   expect(d.judge(1, '1', 'a')).toMatchObject([{ type: 'judge-granted', judgeId: 1 }])
+  d.judge(2, '1', 'a')
+  expect(d.lane('a')).toMatchObject({ waitingCells: 1, waitingJudges: 1, why: [{ kind: 'slots' }] })
+  d.send({ type: 'release-judge', judgeId: 2 })
   expect(granted(d.send({ type: 'release-judge', judgeId: 1 }))).toEqual(['2'])
 })
 
