@@ -75,7 +75,7 @@ builder that judges real ones. Numbers are percent unless a head says otherwise;
 rate. Bold: a bound is broken, and the command ends with 1.
 
 Scores lie in [0, 1]; each scenario has 3 seeds unless a row says otherwise. ICC is the correlation of two seeds of one
-scenario, within each arm and so in their differences.
+scenario, within each arm and so in their differences. Coverage counts the campaigns that have an interval.
 
 ${verdict}
 

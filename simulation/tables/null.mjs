@@ -4,7 +4,7 @@ import { errorGrid, twoArms } from './grid.mjs'
 export function identicalArms(context) {
   const [regress, ship] = errorGrid(context, {
     name: 'identical arms',
-    n: 160,
+    n: 80,
     gateOf: () => ({}),
     draw: (law, design, random) => twoArms(law, law, design, random),
     truthOf: () => 0,
