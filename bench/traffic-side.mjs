@@ -7,6 +7,8 @@ import { join } from 'node:path'
 const [side, callsText, upstream] = process.argv.slice(2)
 const calls = Number(callsText)
 const atOnce = 20
+/** Calls before the measurement: an engine that has not compiled yet is not what is compared. */
+const WARM = 500
 /** A cell holds so many calls. */
 const PER_CELL = 50
 
@@ -22,12 +24,12 @@ const init = (n) => ({ method: 'POST', headers: { 'content-type': 'application/j
 
 /** Makes the calls, so many at once, and measures them. */
 async function timed(call, total = calls) {
-  for (let n = 0; n < Math.min(40, total); n++) await call(n)
+  for (let n = 0; n < WARM; n++) await call(n)
   const cpu = process.cpuUsage()
   const start = performance.now()
-  let next = 40
+  let next = WARM
   const work = async () => {
-    for (let n = next++; n < total + 40; n = next++) await call(n)
+    for (let n = next++; n < total + WARM; n = next++) await call(n)
   }
   await Promise.all(Array.from({ length: atOnce }, work))
   const { user, system } = process.cpuUsage(cpu)
@@ -47,7 +49,7 @@ async function ours(policy, url, runDir, pick, save) {
   const { recordingPlace } = await import('../dist/plugin/replay/path.js')
   const evalFile = join(runDir, 'a.eval.ts')
   const coordinates = (seed) => ({ campaignId: 'c', variantId: 'v', scenarioId: 's', seed })
-  const cells = Math.ceil((calls + 40) / PER_CELL)
+  const cells = Math.ceil((calls + WARM) / PER_CELL)
   if (policy === 'replay') {
     for (let seed = 0; seed < cells; seed++) {
       const exchanges = Array.from({ length: PER_CELL }, (_, at) => {
@@ -134,7 +136,7 @@ const SIDES = {
     const { fetch: undiciFetch, SnapshotAgent } = await import('undici')
     const snapshotPath = join(folder, 'snapshots.json')
     const recorder = new SnapshotAgent({ mode: 'record', snapshotPath, maxSnapshots: 1_000_000 })
-    for (let n = 0; n < calls + 40; n++) await read(await undiciFetch(url, { ...init(n), dispatcher: recorder }))
+    for (let n = 0; n < calls + WARM; n++) await read(await undiciFetch(url, { ...init(n), dispatcher: recorder }))
     await recorder.saveSnapshots(snapshotPath)
     const agent = new SnapshotAgent({ mode: 'playback', snapshotPath, maxSnapshots: 1_000_000 })
     return timed(async (n) => read(await undiciFetch(url, { ...init(n), dispatcher: agent })))

@@ -7,8 +7,6 @@ import { serve } from '../harness.ts'
  * How a model of the host behaves is the first word of its name: `plain`, `tool` (asks for the tool `look_up`), `error`
  * (400), `busy` (429, then as `plain`), `stall` (two events, then nothing until the client goes).
  */
-export const BEHAVIOURS = ['plain', 'tool', 'error', 'busy', 'stall'] as const
-
 interface Asked {
   readonly model: string
   readonly stream: boolean
