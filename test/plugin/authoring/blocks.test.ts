@@ -14,6 +14,7 @@ test('a loop that blocks the thread past a deadline has missed it', async () => 
   }
   for (const [campaign, bound] of [
     ['scorer blocks', "the cell's deadline"],
+    ['scorer hangs', "the cell's deadline"],
     ['scorer outstays', 'its timeout of 0.1 s'],
   ] as const) {
     const record = run.cell(campaign, 's')
