@@ -122,7 +122,11 @@ export default class CampaignRunner extends TestRunner {
   /** What a hook, a file or an ordinary test of an eval file has thrown goes to the same sinks as a cell's error. */
   #clean({ result }: Pick<Task, 'result'>): void {
     if (result?.errors === undefined) return
-    result.errors = redactedError(result.errors, this.#bridge.redactor) as typeof result.errors
+    // Vitest 5 keeps the errors of every attempt a second time, and prints those.
+    const { attempts = [] } = result as { readonly attempts?: { errors?: typeof result.errors }[] }
+    for (const one of [result, ...attempts]) {
+      if (one.errors !== undefined) one.errors = redactedError(one.errors, this.#bridge.redactor) as typeof one.errors
+    }
   }
 
   override cancel(reason: Parameters<TestRunner['cancel']>[0]): void {
