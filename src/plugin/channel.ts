@@ -7,14 +7,21 @@ const { setImmediate: nextTurn } = globalThis
 /** Messages that are not held back for the end of the turn: the other thread starts on them meanwhile. */
 const FULL = 256
 
+export interface BatchedChannel extends ChannelOptions {
+  /** Who receives the messages that are arrays; all others are birpc's. */
+  onArray(receive: (message: readonly unknown[]) => void): void
+  close(): void
+}
+
 /**
  * A birpc channel over a MessagePort that sends the messages of one turn in arrays: with tens of thousands of cells in
  * flight, posting is what a control call costs most.
  */
-export function batchedChannel(port: MessagePort): ChannelOptions & { close(): void } {
+export function batchedChannel(port: MessagePort): BatchedChannel {
   let outgoing: unknown[] = []
   let closed = false
   let listener: ((batch: unknown[]) => void) | null = null
+  let receiveArray: (message: readonly unknown[]) => void = () => {}
   const flush = (): void => {
     const batch = outgoing
     outgoing = []
@@ -30,12 +37,18 @@ export function batchedChannel(port: MessagePort): ChannelOptions & { close(): v
     },
     on(receive) {
       listener = (batch) => {
-        for (const message of batch) receive(message)
+        for (const message of batch) {
+          if (Array.isArray(message)) receiveArray(message)
+          else receive(message)
+        }
       }
       port.on('message', listener)
     },
     off() {
       if (listener !== null) port.off('message', listener)
+    },
+    onArray(receive) {
+      receiveArray = receive
     },
     close() {
       if (closed) return

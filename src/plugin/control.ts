@@ -45,17 +45,21 @@ export type VerdictReply =
       readonly headline: string
     }
 
-/** What the main process answers over the control port. Every call is bounded by the caller. */
+/** What the main process answers every cell. */
+export interface CellFunctions {
+  lease(cellId: string): Promise<LeaseReply>
+  /** Resolves when the record is durable; releases the cell's lease. */
+  settled(settlement: Settlement): Promise<void>
+}
+
+/** What the main process answers over the control port beside that. Every call is bounded by the caller. */
 export interface MainFunctions {
   plan(plan: FilePlan): Promise<PlanReply>
-  lease(cellId: string): Promise<LeaseReply>
   /** Resolves when the line is durable: no byte may reach a network before. */
   admitted(cellId: string, attempt: number, lane: string | null): Promise<void>
   permit(cellId: string, lane: string): Promise<{ readonly permitId: number; readonly waitedMs: number }>
   permitDone(permitId: number): void
   subjectSettled(cellId: string, attempt: number, output: Json): Promise<void>
-  /** Resolves when the record is durable; releases the cell's lease. */
-  settled(settlement: Settlement): Promise<void>
   /** A problem of the run or a campaign that belongs to no cell (calls without a cell). */
   problem(campaignId: string | null, code: string, text: string): void
   verdict(campaignId: string): Promise<VerdictReply>

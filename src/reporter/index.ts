@@ -3,16 +3,13 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import { relative, sep } from 'node:path'
 import type { Reporter, TestCase, TestModule, TestRunEndReason, Vitest } from 'vitest/node'
 import { RunRecord } from '../core/record/record.ts'
-import type { CampaignReport } from '../core/report/report.ts'
 import type { FinishedRun, RunSource } from '../core/report/run-source.ts'
 import { printable } from '../core/traffic/hostile.ts'
-import { renderCells } from './cells.ts'
 import { harmless } from './inline.ts'
 import { createLiveLine, type LiveLine } from './live.ts'
-import { renderMarkdown } from './markdown.ts'
 import { plural } from './numbers.ts'
 import { isSet, unicodeTerminal, wantsColor } from './terminal/abilities.ts'
-import { renderTerminal } from './terminal.ts'
+import type { renderTerminal } from './terminal.ts'
 
 export interface CampaignReporterOptions {
   /** The run to report, handed over by the plugin. Without it the cells are listed and nothing is decided. */
@@ -65,6 +62,11 @@ export default class CampaignReporter implements Reporter {
     this.#line.start()
   }
 
+  /** Beside the first cells, not before them. A failure shows where something is to be rendered. */
+  onTestModuleCollected(): void {
+    renderers().catch(() => {})
+  }
+
   /** Gives a cell's record to every reporter, the blob one included; read only when one of them asks. */
   onTestCaseResult(test: TestCase): void {
     const source = this.#source
@@ -101,20 +103,21 @@ export default class CampaignReporter implements Reporter {
   }
 
   async #show({ runs, notes }: FinishedRun): Promise<void> {
+    const { renderMarkdown, renderTerminal } = await renderers()
     for (const { project, reports, reportPath } of runs) {
       for (const report of reports) {
         const path = reportPath(report.campaignId, 'md')
         const problem = await writeDocument(path, renderMarkdown(report))
-        this.#print(this.#render(report, project, problem === null ? path : null))
+        this.#print(renderTerminal(report, this.#page(project, problem === null ? path : null)))
         if (problem !== null) this.#print(`the Markdown report was not written: ${printable(problem)}`)
       }
     }
     for (const note of notes) this.#print(`note: ${printable(note)}`)
   }
 
-  #render(report: CampaignReport, project: string, path: string | null): string {
+  #page(project: string, path: string | null): Parameters<typeof renderTerminal>[1] {
     const stream = this.#stream()
-    return renderTerminal(report, {
+    return {
       width: Math.min(stream.isTTY === true ? stream.columns || WIDTH : WIDTH, WIDTH),
       color: wantsColor(stream, process.env),
       unicode: this.#unicode(),
@@ -124,10 +127,11 @@ export default class CampaignReporter implements Reporter {
         .split(sep)
         .join('/'),
       ...(path === null ? {} : { reportPath: shortest(path) }),
-    })
+    }
   }
 
-  #listCells(modules: readonly TestModule[]): void {
+  async #listCells(modules: readonly TestModule[]): Promise<void> {
+    const { renderCells } = await renderers()
     const records: RunRecord[] = []
     let unreadable = 0
     for (const module of modules) {
@@ -166,6 +170,15 @@ export default class CampaignReporter implements Reporter {
   #unicode(): boolean {
     return unicodeTerminal(process.platform, process.env)
   }
+}
+
+async function renderers() {
+  const [{ renderCells }, { renderMarkdown }, { renderTerminal }] = await Promise.all([
+    import('./cells.ts'),
+    import('./markdown.ts'),
+    import('./terminal.ts'),
+  ])
+  return { renderCells, renderMarkdown, renderTerminal }
 }
 
 function moduleOf(module: TestModule): { file: string; project: string; errors: string[] } {

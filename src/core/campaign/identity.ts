@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { canonicalJson } from './canonical-json.ts'
 
 /** SHA-256 over RFC 8785 canonical JSON; the scheme is part of the digest, so digests of two schemes never compare equal. */
@@ -16,7 +16,7 @@ export function digestOf(value: unknown, root = ''): Digest {
 
 /** Lower-case hex SHA-256 of text (as UTF-8) or bytes. */
 export function sha256Hex(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex')
+  return hash('sha256', data, 'hex')
 }
 
 /** What makes a cell itself, and nothing else: the variant's and scenario's contents are in their digests. */

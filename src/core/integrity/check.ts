@@ -67,6 +67,7 @@ export function checkCell(evidence: CellEvidence, overrides: IntegrityOptions = 
   checkLeaks(evidence, find)
   checkAccounting(evidence, find)
   checkModels(evidence, find)
+  if (found.length < 2) return found
   const order = Object.keys(CELL_CHECKS)
   return found.sort((a, b) => order.indexOf(a.code) - order.indexOf(b.code))
 }

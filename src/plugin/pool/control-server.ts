@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import { type BirpcReturn, createBirpc } from 'birpc'
+import { answerWorker } from '../cell-calls.ts'
 import { batchedChannel } from '../channel.ts'
 import type { MainFunctions, WorkerFunctions } from '../control.ts'
 import type { Run } from './run.ts'
@@ -14,15 +15,14 @@ export function serveControl(port: MessagePort, run: Run, workerId: number): Con
   const channel = batchedChannel(port)
   const main: MainFunctions = {
     plan: (plan) => run.plan(plan, workerId),
-    lease: (cellId) => run.lease(cellId),
     admitted: (cellId, attempt, lane) => run.admitted(cellId, attempt, lane),
     permit: (cellId, lane) => run.admission.permit(cellId, lane),
     permitDone: (permitId) => run.admission.permitDone(permitId),
     subjectSettled: (cellId, attempt, output) => run.subjectSettled(cellId, attempt, output),
-    settled: (settlement) => run.settled(settlement),
     problem: (campaignId, code, text) => run.problem(campaignId, code, text),
     verdict: (campaignId) => run.verdict(campaignId),
   }
+  answerWorker(channel, run)
   const worker = createBirpc<WorkerFunctions, MainFunctions>(main, {
     ...channel,
     eventNames: ['abort'],

@@ -125,6 +125,7 @@ export class Run {
   }
 
   async plan(filePlan: FilePlan, workerId: number): Promise<PlanReply> {
+    this.#verdicts.prepare()
     const campaigns: PlanReply['campaigns'][number][] = []
     for (const { plan, selection, skipped } of filePlan.campaigns) {
       const other = this.#claims.get(plan.campaignId)

@@ -1,5 +1,5 @@
 import type { LookCount } from '../../core/looks/count.ts'
-import { buildReport } from '../../core/report/build.ts'
+import type { buildReport } from '../../core/report/build.ts'
 import type { CampaignReport } from '../../core/report/report.ts'
 import { writeAtomic } from './atomic-file.ts'
 import type { CampaignState } from './campaign-state.ts'
@@ -9,6 +9,7 @@ import type { RunFolder } from './run-folder.ts'
 export class Verdicts {
   readonly #folder: RunFolder
   readonly #countLook: (state: CampaignState) => Promise<LookCount | null>
+  #loading: Promise<{ readonly buildReport: typeof buildReport }> | null = null
   readonly #given = new Map<
     string,
     { readonly report: CampaignReport; readonly settled: number; readonly problems: number }
@@ -19,6 +20,19 @@ export class Verdicts {
     this.#countLook = countLook
   }
 
+  /**
+   * Loads the report and its statistics, half of this package's modules: beside the first cells, not before them. A
+   * failure shows where the report is wanted.
+   */
+  prepare(): void {
+    this.#load().catch(() => {})
+  }
+
+  #load(): Promise<{ readonly buildReport: typeof buildReport }> {
+    this.#loading ??= import('../../core/report/build.ts')
+    return this.#loading
+  }
+
   /** Computes the report of a campaign and writes it to the run folder. */
   async give(state: CampaignState): Promise<CampaignReport> {
     const { campaignId } = state.plan
@@ -27,6 +41,7 @@ export class Verdicts {
       return known.report
     }
     state.look ??= await this.#countLook(state)
+    const { buildReport } = await this.#load()
     const report = buildReport({
       plan: state.plan,
       fingerprint: state.fingerprint,

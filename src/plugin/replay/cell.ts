@@ -7,7 +7,7 @@ import { sameTraffic } from '../../core/traffic/same.ts'
 import { bodyShare } from '../../core/traffic/shared.ts'
 import { createTape, type Tape } from '../../core/traffic/tape.ts'
 import { type Clock, settlesWithin } from './clock.ts'
-import { readRecording, readShared, removeRecording, writeRecording } from './disk.ts'
+import { findRecording, readRecording, readShared, removeRecording, writeRecording } from './disk.ts'
 import type { AnswerMock } from './mock.ts'
 import { type Origins, originsOf } from './origins.ts'
 import { RECORDINGS, type RecordingPlace, recordingPlace } from './path.ts'
@@ -31,6 +31,8 @@ export interface CellParts {
   readonly mode: 'replayed' | 'live'
   /** True when a clean settlement is to be written down. */
   readonly records: boolean
+  /** True when the cell may have a recording, which this one replaces. */
+  readonly replaces: boolean
   readonly recording: Recording | null
   readonly mock: AnswerMock | null
   readonly runDir: string
@@ -53,9 +55,10 @@ export class Cell implements CellTraffic {
   readonly mock: AnswerMock | null
   readonly routes: Origins | null
   /** Aborted when the cell is closed and its grace is over; made by the first live call. */
-  #end: AbortController | null = null
+  #abort: AbortController | null = null
   readonly #parts: CellParts
-  readonly #raw: RawCapture
+  /** Opened by the first live exchange. */
+  #raw: RawCapture | null = null
   readonly #exchanges: (Exchange | null)[] = []
   readonly #misses: ReplayMiss[] = []
   readonly #missingKeys = new Set<string>()
@@ -83,7 +86,6 @@ export class Cell implements CellTraffic {
         : createTape(parts.recording.exchanges, parts.volatile.length > 0 ? parts : undefined)
     this.mock = parts.mock
     this.routes = parts.options.routes === null ? null : originsOf(parts.options.routes, 'routes')
-    this.#raw = rawCapture(parts.runDir, parts.options.cellId, parts.options.attempt)
     this.fetch = parts.fetch(this)
   }
 
@@ -93,8 +95,8 @@ export class Cell implements CellTraffic {
 
   /** Aborted when this cell's calls in flight must end. */
   get endSignal(): AbortSignal {
-    this.#end ??= new AbortController()
-    return this.#end.signal
+    this.#abort ??= new AbortController()
+    return this.#abort.signal
   }
 
   /** Takes a call's place. Call it synchronously when the call is made. */
@@ -129,7 +131,10 @@ export class Cell implements CellTraffic {
     const at = this.#exchanges.push(null) - 1
     return (exchange) => {
       this.#exchanges[at] = exchange
-      if (exchange.source === 'live') this.#raw.append(`${encodeExchange(exchange)}\n`)
+      if (exchange.source !== 'live') return
+      const { runDir, options } = this.#parts
+      this.#raw ??= rawCapture(runDir, options.cellId, options.attempt)
+      this.#raw.append(`${encodeExchange(exchange)}\n`)
     }
   }
 
@@ -208,34 +213,45 @@ export class Cell implements CellTraffic {
     return this.#late
   }
 
-  async close(graceMs: number, cutOff = false): Promise<CellTrafficResult> {
+  close(graceMs: number, cutOff = false): CellTrafficResult | Promise<CellTrafficResult> {
     this.#closed = true
     this.#cutOff = cutOff
-    const { clock, recording } = this.#parts
+    return this.#open.size === 0 && this.#raw === null ? this.#result([]) : this.#end(graceMs)
+  }
+
+  async #end(graceMs: number): Promise<CellTrafficResult> {
     const bodies = () => Promise.all(this.#open.values())
     let open: LooseRequest[] = []
-    if (this.#open.size > 0 && !(await settlesWithin(clock, bodies(), graceMs))) {
+    if (this.#open.size > 0 && !(await settlesWithin(this.#parts.clock, bodies(), graceMs))) {
       open = [...this.#open.keys()]
-      this.#end?.abort(new DOMException('The cell is over', 'AbortError'))
+      this.#abort?.abort(new DOMException('The cell is over', 'AbortError'))
       await bodies()
     }
-    await this.#raw.close()
+    await this.#raw?.close()
+    return this.#result(open)
+  }
+
+  #result(open: readonly LooseRequest[]): CellTrafficResult {
     return {
       exchanges: this.#kept(),
       misses: this.#misses,
       open,
       unused: this.#unused(),
       waitedMs: this.#waitedMs,
-      recordedAt: recording?.recordedAt ?? null,
+      recordedAt: this.#parts.recording?.recordedAt ?? null,
       missingKeys: [...this.#missingKeys],
     }
   }
 
-  async save(): Promise<readonly string[]> {
-    const { options, redactor, clock } = this.#parts
-    if (!this.records) return []
-    const place = recordingPlace(options.evalFile, options.coordinates)
+  save(): readonly string[] | Promise<readonly string[]> {
     const exchanges = this.#kept()
+    if (!this.records || (exchanges.length === 0 && !this.#parts.replaces)) return []
+    return this.#write(exchanges)
+  }
+
+  async #write(exchanges: readonly Exchange[]): Promise<readonly string[]> {
+    const { options, redactor, clock } = this.#parts
+    const place = recordingPlace(options.evalFile, options.coordinates)
     if (exchanges.length === 0) {
       await removeRecording(place)
       return []
@@ -255,8 +271,9 @@ export class Cell implements CellTraffic {
 
   /** True where the recording in place says the same but for times: then no byte of it changes. */
   async #isThere(place: RecordingPlace, exchanges: readonly Exchange[]): Promise<boolean> {
-    const text = await readRecording(place)
-    if (text === null) return false
+    const path = findRecording(place)
+    if (path === null) return false
+    const text = await readRecording(path)
     try {
       const open = (name: string) => readShared(join(place.base, RECORDINGS), name)
       return sameTraffic(decodeRecording(text, place.file, open).value.exchanges, exchanges)

@@ -5,15 +5,19 @@ import { SHARED_NAME } from '../../core/traffic/shared.ts'
 import { BODIES, RECORDINGS, type RecordingPlace } from './path.ts'
 
 /**
- * The text of the recording, or null where there is none.
+ * The path of the recording, or null where there is none.
  *
  * @throws Error when the file, or a folder on the way to it, is a symbolic link
  */
-export async function readRecording(place: RecordingPlace): Promise<string | null> {
-  const folder = await descend(place, false)
+export function findRecording(place: RecordingPlace): string | null {
+  const folder = descend(place)
   if (folder === null) return null
   const path = join(folder, place.file)
-  if (!isThere(path, 'file')) return null
+  return isThere(path, 'file') ? path : null
+}
+
+/** The text of a recording that was found. */
+export async function readRecording(path: string): Promise<string> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
     return await handle.readFile('utf8')
@@ -68,7 +72,7 @@ export async function writeRecording(
 }
 
 async function writeWhole(place: RecordingPlace, content: string | Uint8Array): Promise<void> {
-  const folder = (await descend(place, true)) ?? place.base
+  const folder = await makeFolders(place)
   const path = join(folder, place.file)
   isThere(path, 'file')
   const temp = join(folder, `.${place.file}.${process.pid}-${temporary++}.tmp`)
@@ -98,17 +102,26 @@ export async function folderOf(place: RecordingPlace): Promise<string> {
 
 /** Removes a recording that is no longer true: its cell was recorded again and made no call. */
 export async function removeRecording(place: RecordingPlace): Promise<void> {
-  const folder = await descend(place, false)
+  const folder = descend(place)
   if (folder !== null) await rm(join(folder, place.file), { force: true })
 }
 
-/** The innermost folder, every step of the way a real folder; null where one is missing and not to be made. */
-async function descend({ base, folders }: RecordingPlace, make: boolean): Promise<string | null> {
+/** The innermost folder, every step of the way a real folder; null where one is missing. */
+function descend({ base, folders }: RecordingPlace): string | null {
+  let at = base
+  for (const folder of folders) {
+    at = join(at, folder)
+    if (!isThere(at, 'folder')) return null
+  }
+  return at
+}
+
+/** The innermost folder, every step of the way a real folder, made where it is missing. */
+async function makeFolders({ base, folders }: RecordingPlace): Promise<string> {
   let at = base
   for (const folder of folders) {
     at = join(at, folder)
     if (isThere(at, 'folder')) continue
-    if (!make) return null
     // Another worker may make it at the same moment.
     await mkdir(at, { recursive: true })
     isThere(at, 'folder')

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { CallRole } from '../../core/traffic/exchange.ts'
 import { createRedactor } from '../../core/traffic/redact.ts'
 import { isProviderHost } from '../../core/traffic/wire/hosts.ts'
 import type { WorkerSettings } from '../control.ts'
@@ -11,21 +10,19 @@ import { guardSockets } from './guard.ts'
 import { guardStarts } from './guard-starts.ts'
 import { type Decision, intercept } from './interception.ts'
 import { answerLoose } from './loose.ts'
-import { openRecording } from './open.ts'
+import { type OpenedCell, openRecording } from './open.ts'
 import { originsOf } from './origins.ts'
 import type { RecorderParts } from './parts.ts'
 import { passage } from './recorder.ts'
 import { followRedirects } from './redirect.ts'
 import { refusal } from './refusal.ts'
+import type { Scope } from './scope.ts'
 import type { CellTraffic, CellTrafficOptions, Traffic, TrafficPort } from './traffic.ts'
 import { captureUndici } from './undici.ts'
 import { createUpstream } from './upstream.ts'
 
-/** Whose call it is: carried by AsyncLocalStorage, read once when the call is made. */
-interface Scope {
-  readonly cell: Cell
-  readonly role: CallRole
-}
+/** Whose call it is, read once when the call is made: a cell whose traffic is captured. */
+type CapturedScope = Scope & { readonly cell: Cell }
 
 /**
  * Takes over the HTTP of this thread, for its whole life. Call it before any module of the user is loaded: a client that
@@ -44,9 +41,11 @@ interface Scope {
 export function installTraffic(
   settings: WorkerSettings,
   port: TrafficPort,
-  { clock = systemClock }: { readonly clock?: Clock } = {},
+  {
+    clock = systemClock,
+    scopes = new AsyncLocalStorage(),
+  }: { readonly clock?: Clock; readonly scopes?: AsyncLocalStorage<Scope> } = {},
 ): Traffic {
-  const scopes = new AsyncLocalStorage<Scope>()
   const redactor = createRedactor({ env: process.env, rules: settings.traffic.rules, pii: settings.traffic.pii })
   const passthrough = originsOf(settings.passthrough, 'passthrough')
   const upstream = createUpstream(process.env)
@@ -59,7 +58,12 @@ export function installTraffic(
     upstream: { ...upstream, send: (request) => outside(() => upstream.send(request)) },
   }
 
-  function decide(call: Call, scope: Scope | undefined): Decision {
+  function captured(): CapturedScope | undefined {
+    const scope = scopes.getStore()
+    return scope === undefined || scope.cell === null ? undefined : (scope as CapturedScope)
+  }
+
+  function decide(call: Call, scope: CapturedScope | undefined): Decision {
     const url = new URL(call.url)
     if (!/^https?:$/.test(url.protocol) || passthrough.allows(url)) return 'pass'
     if (call.headers.some(([name]) => name === 'upgrade')) return decideUpgrade(call, scope)
@@ -75,7 +79,7 @@ export function installTraffic(
   }
 
   /** A WebSocket opens as a GET: it cannot be recorded, so it may not open where recordings are all there is. */
-  function decideUpgrade(call: Call, scope: Scope | undefined): Decision {
+  function decideUpgrade(call: Call, scope: CapturedScope | undefined): Decision {
     if (settings.policy !== 'replay' && scope?.cell.mode !== 'replayed') return 'pass'
     const { method } = call
     const { url } = redactor.url(call.url)
@@ -103,10 +107,10 @@ export function installTraffic(
 
   const interception = intercept((call) => {
     const via = call.client === 'fetch' ? undici.via() : {}
-    return decide({ ...call, ...via }, scopes.getStore())
+    return decide({ ...call, ...via }, captured())
   })
   const undici = captureUndici(
-    (call) => decide(call, scopes.getStore()),
+    (call) => decide(call, captured()),
     upstream.dispatcher,
     ({ method, url }) => {
       // Where nothing may go out, its connection is stopped, and told of.
@@ -116,10 +120,10 @@ export function installTraffic(
   )
   function forbidden(): string | null {
     if (settings.policy === 'replay') return `this run replays (${settings.policyReason})`
-    return scopes.getStore()?.cell.mode === 'replayed' ? 'its cell replays its recording' : null
+    return captured()?.cell.mode === 'replayed' ? 'its cell replays its recording' : null
   }
   function blocked(call: { readonly method: string; readonly url: string }, message: string): void {
-    const cell = scopes.getStore()?.cell
+    const cell = captured()?.cell
     if (cell === undefined) port.unattributed(call)
     else cell.miss({ ...call, kind: 'unknown', message: redactor.text(message).text })
   }
@@ -132,7 +136,7 @@ export function installTraffic(
     guardStarts({
       allow: settings.traffic.allow,
       // Outside every cell a worker is Vitest's, or of the user's own set-up: only a cell is answered for.
-      forbidden: () => (scopes.getStore() === undefined ? null : forbidden()),
+      forbidden: () => (captured() === undefined ? null : forbidden()),
       onBlocked: ({ what, message }) => blocked({ method: 'START', url: `node:${what}` }, message),
     }),
   ]
@@ -140,9 +144,9 @@ export function installTraffic(
   const interceptedFetch = globalThis.fetch
   /** `ctx.fetch`: the cell is known, whatever became of the async context on the way. */
   function fetchOf(cell: Cell): typeof globalThis.fetch {
-    const scope = (): Scope => {
-      const current = scopes.getStore()
-      return current?.cell === cell ? current : { cell, role: 'subject' }
+    const scope = (): CapturedScope => {
+      const current = captured()
+      return current?.cell === cell ? current : { cellId: cell.cellId, role: 'subject', cell }
     }
     return directFetch(
       (call) => {
@@ -155,27 +159,31 @@ export function installTraffic(
   }
 
   return {
-    async openCell(options: CellTrafficOptions): Promise<CellTraffic> {
-      const { mode, recording, records, mock } = await openRecording(options, settings)
-      return new Cell({
-        options,
-        mode,
-        records,
-        recording,
-        mock,
-        runDir: settings.runDir,
-        port,
-        redactor,
-        clock,
-        volatile: settings.traffic.volatile,
-        fetch: fetchOf,
-      })
+    openCell(options: CellTrafficOptions): CellTraffic | Promise<CellTraffic> {
+      const open = (opened: OpenedCell): Cell =>
+        new Cell({
+          ...opened,
+          options,
+          replaces: settings.policy === 'record',
+          runDir: settings.runDir,
+          port,
+          redactor,
+          clock,
+          volatile: settings.traffic.volatile,
+          fetch: fetchOf,
+        })
+      try {
+        const opened = openRecording(options, settings)
+        return opened instanceof Promise ? opened.then(open) : open(opened)
+      } catch (error) {
+        return Promise.reject(error)
+      }
     },
     run(cell, role, body) {
       if (!(cell instanceof Cell)) throw new TypeError('run() takes a cell of openCell()')
-      return scopes.run({ cell, role }, body)
+      return scopes.run({ cellId: cell.cellId, role, cell }, body)
     },
-    currentCell: () => scopes.getStore()?.cell ?? null,
+    currentCell: () => captured()?.cell ?? null,
     dispose() {
       undici.release()
       interception.dispose()

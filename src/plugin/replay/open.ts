@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { decodeCapture, decodeRecording, type Recording } from '../../core/traffic/format.ts'
 import type { WorkerSettings } from '../control.ts'
-import { readRecording, readShared } from './disk.ts'
+import { findRecording, readRecording, readShared } from './disk.ts'
 import { type AnswerMock, mockAnswers } from './mock.ts'
 import { RECORDINGS, recordingPath, recordingPlace } from './path.ts'
 import { readCapture } from './raw.ts'
@@ -21,21 +21,30 @@ export interface OpenedCell {
  *
  * @throws Error for a recording that cannot be read or belongs to another cell, naming file and line
  */
-export async function openRecording(
+export function openRecording(
   options: CellTrafficOptions,
   { policy, replayRun }: Pick<WorkerSettings, 'policy' | 'replayRun'>,
-): Promise<OpenedCell> {
-  const mock = await mockAnswers(options.mocks, options.coordinates.campaignId)
-  if (policy === 'live' || policy === 'record')
-    return { mode: 'live', recording: null, records: policy === 'record', mock }
-  if (replayRun !== null) return { mode: 'replayed', recording: captured(options, replayRun), records: false, mock }
-  const text = await readRecording(recordingPlace(options.evalFile, options.coordinates))
-  if (text === null) {
-    return policy === 'replay'
-      ? { mode: 'replayed', recording: null, records: false, mock }
-      : { mode: 'live', recording: null, records: true, mock }
+): OpenedCell | Promise<OpenedCell> {
+  const reads = policy === 'replay' || policy === 'new'
+  if (reads && replayRun !== null) {
+    const recording = captured(options, replayRun)
+    return withMocks({ mode: 'replayed', recording, records: false, mock: null }, options)
   }
-  return { mode: 'replayed', recording: decode(text, options), records: false, mock }
+  const path = reads ? findRecording(recordingPlace(options.evalFile, options.coordinates)) : null
+  if (path !== null) return load(path, options)
+  const mode = policy === 'replay' ? 'replayed' : 'live'
+  return withMocks({ mode, recording: null, records: policy === 'record' || policy === 'new', mock: null }, options)
+}
+
+async function load(path: string, options: CellTrafficOptions): Promise<OpenedCell> {
+  const recording = decode(await readRecording(path), options)
+  return withMocks({ mode: 'replayed', recording, records: false, mock: null }, options)
+}
+
+/** A promise only where there is something to wait for: a campaign has tens of thousands of cells. */
+function withMocks(opened: OpenedCell, options: CellTrafficOptions): OpenedCell | Promise<OpenedCell> {
+  if (options.mocks.length === 0) return opened
+  return mockAnswers(options.mocks, options.coordinates.campaignId).then((mock) => ({ ...opened, mock }))
 }
 
 function decode(text: string, { evalFile, coordinates }: CellTrafficOptions): Recording {

@@ -70,20 +70,21 @@ export interface CellTraffic {
    *
    * @param cutOff the subject did not come to its end: what it still calls is refused without a word
    */
-  close(graceMs: number, cutOff?: boolean): Promise<CellTrafficResult>
+  close(graceMs: number, cutOff?: boolean): CellTrafficResult | Promise<CellTrafficResult>
   /**
    * Writes the recording (temp file, secret scan, rename) when this run records and the cell was live.
    * Call it only for a cell that settled cleanly. Resolves with the rules that found a leftover secret: then nothing
    * was written.
    */
-  save(): Promise<readonly string[]>
+  save(): readonly string[] | Promise<readonly string[]>
   /** Calls refused because they came after close() or after the deadline. */
   late(): readonly LooseRequest[]
 }
 
 /** Interception of a whole worker thread. */
 export interface Traffic {
-  openCell(options: CellTrafficOptions): Promise<CellTraffic>
+  /** A promise only where there is a recording or a mock to load; it rejects for one that cannot be used. */
+  openCell(options: CellTrafficOptions): CellTraffic | Promise<CellTraffic>
   /** Runs `body` so that its calls, in whatever async continuation, belong to the cell and role. */
   run<T>(cell: CellTraffic, role: CallRole, body: () => T): T
   /** The cell in whose async context the caller runs: attributes uncaught errors. */

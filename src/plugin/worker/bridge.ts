@@ -3,8 +3,16 @@ import type { BirpcReturn } from 'birpc'
 import type { Campaign } from '../../core/campaign/load.ts'
 import type { PlannedCell } from '../../core/campaign/plan.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
-import type { LeaseReply, MainFunctions, PlanReply, WorkerFunctions, WorkerSettings } from '../control.ts'
+import type {
+  CellFunctions,
+  LeaseReply,
+  MainFunctions,
+  PlanReply,
+  WorkerFunctions,
+  WorkerSettings,
+} from '../control.ts'
 import type { Clock } from '../replay/clock.ts'
+import type { Scope } from '../replay/scope.ts'
 import type { Traffic } from '../replay/traffic.ts'
 
 /** A campaign of this thread's eval file. */
@@ -49,6 +57,13 @@ export type Binding =
   | { readonly kind: 'gate'; readonly registered: RegisteredCampaign }
 export type CellBinding = Extract<Binding, { kind: 'cell' }>
 
+export interface CellInFlight {
+  /** The run ends the cell. */
+  abort(reason: string): void
+  /** Takes an error that nobody caught in the cell's context. */
+  uncaught(error: unknown): void
+}
+
 /**
  * The state of a campaign worker thread. The runner, the entry and the module an eval file imports are loaded by
  * different loaders (Node's and Vite's), so that they share state through the global object or not at all.
@@ -57,21 +72,21 @@ export interface WorkerBridge {
   readonly settings: WorkerSettings
   /** Null while tests are only collected. */
   readonly control: BirpcReturn<MainFunctions, WorkerFunctions> | null
+  /** Null as `control`. */
+  readonly calls: CellFunctions | null
   readonly traffic: Traffic | null
   /** In the order declared, like `broken`. */
   readonly campaigns: RegisteredCampaign[]
   readonly broken: BrokenCampaign[]
-  readonly bindings: WeakMap<object, Binding>
+  /** Not weak: the tests live as long as the thread, and a WeakMap of this size is walked by every collection. */
+  readonly bindings: Map<object, Binding>
   /** Absolute path of the eval file in hand. */
   file: string | null
   /** Vitest cancelled the run: nothing new may start. */
   cancelled: boolean
-  /** Aborts of the cells in flight. */
-  readonly aborts: Map<string, (reason: string) => void>
-  /** The cell in whose async context the caller runs. */
-  readonly cellContext: AsyncLocalStorage<string>
-  /** Cells in flight, and what takes an error that nobody caught in their context. */
-  readonly uncaught: Map<string, (error: unknown) => void>
+  readonly inFlight: Map<string, CellInFlight>
+  /** The cell in whose name the caller runs. */
+  readonly scopes: AsyncLocalStorage<Scope>
   readonly redactor: Redactor
   /** Real time, taken before any module of the user was loaded: they may fake theirs. */
   readonly clock: Clock

@@ -1,28 +1,26 @@
 import type { TestContext } from 'vitest'
 import { canonicalJson, type Json } from '../../core/campaign/canonical-json.ts'
-import { cellName } from '../../core/campaign/cells.ts'
 import type { Payload } from '../../core/campaign/listing.ts'
 import type { PlannedCell } from '../../core/campaign/plan.ts'
 import { type CheckedCall, checkCell } from '../../core/integrity/check.ts'
 import { leftOverFaults } from '../../core/integrity/faults.ts'
 import { buildRecord, type SubjectOutcome } from '../../core/record/build.ts'
 import { classifyThrow } from '../../core/record/classify.ts'
-import { priceExchange } from '../../core/record/cost.ts'
 import type { Failure } from '../../core/record/failure.ts'
 import { describeOutput } from '../../core/record/output.ts'
 import type { RunRecord } from '../../core/record/record.ts'
-import type { CallRole } from '../../core/traffic/exchange.ts'
+import type { CallRole, Exchange } from '../../core/traffic/exchange.ts'
 import { printable } from '../../core/traffic/hostile.ts'
 import { readExchange } from '../../core/traffic/wire/read.ts'
-import { settlementOf } from '../control.ts'
+import { type Settlement, settlementOf } from '../control.ts'
 import type { CellTraffic, CellTrafficResult } from '../replay/traffic.ts'
-import type { GrantedLease, RegisteredCampaign, WorkerBridge } from './bridge.ts'
+import type { CellInFlight, GrantedLease, RegisteredCampaign, WorkerBridge } from './bridge.ts'
 import { placeIn } from './call-site.ts'
 import { Deadline } from './deadline.ts'
 import { gatherSoftFailures } from './expect.ts'
 import { withoutOwnFrames } from './frames.ts'
 import { redactedError } from './redacted-error.ts'
-import { type Scoring, scoreOutput } from './score.ts'
+import { isThenable, type Scoring, scoreOutput } from './score.ts'
 import { type Notes, subjectContext } from './subject.ts'
 
 /** How long bodies still in flight may take once the cell is over, milliseconds. */
@@ -36,23 +34,43 @@ declare module 'vitest' {
 }
 
 /** The body of a cell's test: runs the subject, scores it, checks it, and returns when its record is durable. */
-export async function runCell(
-  bridge: WorkerBridge,
-  registered: RegisteredCampaign,
-  cell: PlannedCell,
-  context: TestContext,
-): Promise<void> {
+export async function runCell(bridge: WorkerBridge, context: TestContext): Promise<void> {
   const binding = bridge.bindings.get(context.task)
-  if (binding?.kind !== 'cell' || binding.lease === null || registered.planned === null) {
+  if (binding?.kind !== 'cell' || binding.lease === null || binding.registered.planned === null) {
     throw new Error(
-      `cell ${cellName(cell)} was started without a lease: is another test runner configured for this project?`,
+      `cell ${context.task.name} was started without a lease: is another test runner configured for this project?`,
     )
   }
-  const execution = new Execution(bridge, registered, cell, binding.lease, registered.planned)
-  const record = await execution.run()
+  const { cellId } = binding.cell
+  const execution = new Execution(bridge, binding.registered, binding.cell, binding.lease, binding.registered.planned)
+  bridge.inFlight.set(cellId, execution)
+  let told: Telling
+  try {
+    const measured = await execution.run()
+    told = measured.told
+    await measured.durable
+  } finally {
+    bridge.inFlight.delete(cellId)
+    execution.over()
+  }
   binding.settled = true
-  context.task.meta.campaign = { cellId: cell.cellId }
-  execution.show(context, record)
+  context.task.meta.campaign = { cellId }
+  execution.show(context, told)
+}
+
+/** What a cell's record says to its test. */
+interface Telling {
+  /** Why the capture cannot be trusted; null where it can. */
+  readonly captureError: { readonly message: string; readonly missed: boolean } | null
+  /** Why the test shows as skipped. */
+  readonly skip: string | null
+}
+const ALL_WELL: Telling = { captureError: null, skip: null }
+
+/** A cell that waits for the disk: what it says, and no more of it, is kept meanwhile. */
+interface Measured {
+  readonly told: Telling
+  readonly durable: Promise<void> | undefined
 }
 
 type Attempt =
@@ -71,7 +89,7 @@ interface Facts {
 const NO_SCORING: Scoring = { scores: {}, bug: null }
 
 /** One cell in flight. */
-class Execution {
+class Execution implements CellInFlight {
   readonly #bridge: WorkerBridge
   readonly #registered: RegisteredCampaign
   readonly #cell: PlannedCell
@@ -105,45 +123,42 @@ class Execution {
     this.#scenario = registered.campaign.scenarios.get(cell.scenario.id) ?? { id: cell.scenario.id }
   }
 
-  async run(): Promise<RunRecord> {
-    const { cellId } = this.#cell
-    this.#bridge.aborts.set(cellId, (reason) => this.#deadline.abort(new Error(reason)))
-    this.#bridge.uncaught.set(cellId, (error) => {
-      this.#red ??= error
-      // Outside Vitest it would have ended the process: what the subject would still give is not waited for.
-      this.#deadline.crash(error)
-    })
-    try {
-      return await this.#bridge.cellContext.run(cellId, () => this.#execute())
-    } finally {
-      this.#bridge.aborts.delete(cellId)
-      this.#bridge.uncaught.delete(cellId)
-      this.#deadline.clear()
-    }
+  abort(reason: string): void {
+    this.#deadline.abort(new Error(reason))
+  }
+
+  uncaught(error: unknown): void {
+    this.#red ??= error
+    // Outside Vitest it would have ended the process: what the subject would still give is not waited for.
+    this.#deadline.crash(error)
+  }
+
+  over(): void {
+    this.#deadline.clear()
   }
 
   /** Shows what became of the cell as the state of its test. A low score is never red. */
-  show(context: TestContext, record: RunRecord): void {
+  show(context: TestContext, { captureError, skip }: Telling): void {
     // What a subject throws over a request without a recording is an echo of the miss, in the words of some SDK.
-    if (record.status === 'capture_error' && (this.#red === null || missed(record))) {
-      this.#red = this.#errorAtSite('CaptureError', captureMessage(record))
+    if (captureError !== null && (this.#red === null || captureError.missed)) {
+      this.#red = this.#errorAtSite('CaptureError', captureError.message)
     }
     if (this.#red !== null) {
       throw redactedError(withoutOwnFrames(this.#red, this.#registered.site), this.#bridge.redactor)
     }
-    if (record.status === 'infra_error' || record.status === 'judge_error') {
-      context.skip(printable(`${record.status}: ${reasonOf(record)}`))
-    }
+    if (skip !== null) context.skip(printable(skip))
   }
 
-  async #execute(): Promise<RunRecord> {
+  /** Resolves when the record is on its way to the journal. */
+  async run(): Promise<Measured> {
     const traffic = await this.#openTraffic()
+    traffic?.onWait((waiting) => this.#deadline.wait(waiting))
     const attempt = await this.#runSubject(traffic)
     const scoring =
       attempt.kind === 'returned' ? await this.#scoreKept(traffic, attempt.output, attempt.kept) : NO_SCORING
     this.#red ??= scoring.bug
     const closed = traffic === null ? null : await traffic.close(CLOSE_GRACE_MS, attempt.kind === 'threw')
-    const calls = callsOf(closed)
+    const calls = closed === null || closed.exchanges.length === 0 ? NO_CALLS : await readCalls(closed.exchanges)
     const outcome =
       missingKey(closed) ??
       (attempt.kind === 'returned' ? attempt.outcome : this.#classify(attempt.thrown, calls, closed))
@@ -156,9 +171,11 @@ class Execution {
       else left = false
     }
     const missing = closed?.misses.some(({ kind }) => kind === 'no-recording') === true
-    const recording = missing ? 'missing' : left ? 'left' : null
-    await this.#bridge.control?.settled({ ...settlementOf(record), recording })
-    return record
+    const settlement: Settlement = {
+      ...settlementOf(record),
+      recording: missing ? 'missing' : left ? 'left' : null,
+    }
+    return { told: tellingOf(record), durable: this.#bridge.calls?.settled(settlement) }
   }
 
   /** Only such a cell updates its recording: a fault that was recorded would be replayed for ever. */
@@ -168,13 +185,13 @@ class Execution {
     return this.#registered.campaign.integrity.provider_fault_swallowed === 'off' || leftOverFaults(calls).length === 0
   }
 
-  async #openTraffic(): Promise<CellTraffic | null> {
+  #openTraffic(): CellTraffic | Promise<CellTraffic> | null {
     const { campaign } = this.#registered
     const { plan } = campaign
     if (plan.capture === 'off' || this.#bridge.traffic === null) return null
     const canary = this.#scenario.canary
     const deadline = this.#deadline
-    const traffic = await this.#bridge.traffic.openCell({
+    return this.#bridge.traffic.openCell({
       cellId: this.#cell.cellId,
       coordinates: {
         campaignId: plan.campaignId,
@@ -192,8 +209,6 @@ class Execution {
       mocks: campaign.mocks,
       canaries: typeof canary === 'string' ? [canary] : [],
     })
-    traffic.onWait((waiting) => this.#deadline.wait(waiting))
-    return traffic
   }
 
   async #runSubject(traffic: CellTraffic | null): Promise<Attempt> {
@@ -210,14 +225,19 @@ class Execution {
         redactor: this.#bridge.redactor,
         notes: this.#notes,
       })
-      const output = await this.#deadline.bound(this.#inTraffic(traffic, 'subject', async () => campaign.run(context)))
+      const answer: unknown = this.#inTraffic(traffic, 'subject', () => {
+        const given: unknown = campaign.run(context)
+        // Adopted in here: what a lazy thenable does in its `then` belongs to the cell too.
+        return isThenable(given) ? Promise.resolve(given) : given
+      })
+      const output = answer instanceof Promise ? await this.#deadline.bound(answer) : this.#deadline.inTime(answer)
       const failed = soft.end()
       if (failed !== null) throw failed
       // Digested before redaction: two outputs that differ in a secret alone are different outputs.
-      const { digest } = describeOutput(output)
+      const described = describeOutput(output)
       const kept = this.#bridge.redactor.json(output as Json).value
-      const shown = describeOutput(kept)
-      return { kind: 'returned', output, kept, outcome: { kind: 'output', output: { ...shown, digest } } }
+      const shown = kept === output ? described : { ...describeOutput(kept), digest: described.digest }
+      return { kind: 'returned', output, kept, outcome: { kind: 'output', output: shown } }
     } catch (thrown) {
       return { kind: 'threw', thrown }
     } finally {
@@ -263,7 +283,8 @@ class Execution {
   }
 
   #inTraffic<T>(traffic: CellTraffic | null, role: CallRole, body: () => T): T {
-    return traffic === null || this.#bridge.traffic === null ? body() : this.#bridge.traffic.run(traffic, role, body)
+    if (traffic !== null && this.#bridge.traffic !== null) return this.#bridge.traffic.run(traffic, role, body)
+    return this.#bridge.scopes.run({ cellId: this.#cell.cellId, role, cell: null }, body)
   }
 
   #classify(thrown: unknown, calls: readonly CheckedCall[], closed: CellTrafficResult | null): SubjectOutcome {
@@ -357,13 +378,28 @@ function failingRoles(outcome: SubjectOutcome, { scores }: Scoring): CallRole[] 
   return roles
 }
 
-function callsOf(closed: CellTrafficResult | null): CheckedCall[] {
-  if (closed === null) return []
-  return closed.exchanges.map((exchange) => {
+const NO_CALLS: readonly CheckedCall[] = []
+
+async function readCalls(exchanges: readonly Exchange[]): Promise<CheckedCall[]> {
+  // The price list is large: a thread whose cells call no provider never loads it.
+  const { priceExchange } = await import('../../core/record/cost.ts')
+  return exchanges.map((exchange) => {
     const reading = readExchange(exchange)
     const billed = reading !== null && exchange.source !== 'mocked'
     return { ...exchange, reading, cost: billed ? priceExchange(reading, new Date(exchange.startedAt)) : null }
   })
+}
+
+function tellingOf(record: RunRecord): Telling {
+  switch (record.status) {
+    case 'capture_error':
+      return { captureError: { message: captureMessage(record), missed: missed(record) }, skip: null }
+    case 'infra_error':
+    case 'judge_error':
+      return { captureError: null, skip: `${record.status}: ${reasonOf(record)}` }
+    default:
+      return ALL_WELL
+  }
 }
 
 function missed(record: RunRecord): boolean {

@@ -3,11 +3,13 @@ import { threadId } from 'node:worker_threads'
 import { createBirpc } from 'birpc'
 import { init, runBaseTests, setupEnvironment } from 'vitest/worker'
 import { createRedactor } from '../../core/traffic/redact.ts'
+import { callMain } from '../cell-calls.ts'
 import { batchedChannel } from '../channel.ts'
 import type { MainFunctions, WorkerFunctions } from '../control.ts'
 import type { HostedTask } from '../pool/host.ts'
 import { systemClock } from '../replay/clock.ts'
 import { installTraffic } from '../replay/install.ts'
+import type { Scope } from '../replay/scope.ts'
 import { setBridge, type WorkerBridge } from './bridge.ts'
 
 /**
@@ -21,15 +23,18 @@ export default async function worker(task: HostedTask): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     stop = resolve
   })
-  const aborts: WorkerBridge['aborts'] = new Map()
+  const inFlight: WorkerBridge['inFlight'] = new Map()
+  const scopes = new AsyncLocalStorage<Scope>()
   const channel = controlPort === null ? null : batchedChannel(controlPort)
+  const calls = channel === null ? null : callMain(channel)
   const control =
     channel === null
       ? null
       : createBirpc<MainFunctions, WorkerFunctions>(
           {
             abort(cellIds, reason) {
-              for (const cellId of cellIds === 'all' ? [...aborts.keys()] : cellIds) aborts.get(cellId)?.(reason)
+              for (const cellId of cellIds === 'all' ? [...inFlight.keys()] : cellIds)
+                inFlight.get(cellId)?.abort(reason)
             },
           },
           { ...channel, eventNames: ['permitDone', 'problem'], timeout: -1 },
@@ -37,36 +42,40 @@ export default async function worker(task: HostedTask): Promise<void> {
   const traffic =
     control === null
       ? null
-      : installTraffic(settings, {
-          admitted: (cellId, attempt, lane) => control.admitted(cellId, attempt, lane),
-          permit: (cellId, lane) => control.permit(cellId, lane),
-          // A message that cannot be sent any more means the run is over; the main process accounts for it.
-          permitDone: (permitId) => void control.permitDone(permitId).catch(() => {}),
-          unattributed: ({ method, url }) =>
-            void control
-              .problem(null, 'unattributed_call', `${method} ${url} was called outside every cell`)
-              .catch(() => {}),
-          late: ({ campaignId, variantId, scenarioId, seed }, { method, url }) =>
-            void control
-              .problem(
-                campaignId,
-                'late_call',
-                `${method} ${url} was called after its cell (${variantId} > ${scenarioId} > seed ${seed}) was over, and was not sent: await every call`,
-              )
-              .catch(() => {}),
-        })
+      : installTraffic(
+          settings,
+          {
+            admitted: (cellId, attempt, lane) => control.admitted(cellId, attempt, lane),
+            permit: (cellId, lane) => control.permit(cellId, lane),
+            // A message that cannot be sent any more means the run is over; the main process accounts for it.
+            permitDone: (permitId) => void control.permitDone(permitId).catch(() => {}),
+            unattributed: ({ method, url }) =>
+              void control
+                .problem(null, 'unattributed_call', `${method} ${url} was called outside every cell`)
+                .catch(() => {}),
+            late: ({ campaignId, variantId, scenarioId, seed }, { method, url }) =>
+              void control
+                .problem(
+                  campaignId,
+                  'late_call',
+                  `${method} ${url} was called after its cell (${variantId} > ${scenarioId} > seed ${seed}) was over, and was not sent: await every call`,
+                )
+                .catch(() => {}),
+          },
+          { scopes },
+        )
   setBridge({
     settings,
     control,
+    calls,
     traffic,
     campaigns: [],
     broken: [],
-    bindings: new WeakMap(),
+    bindings: new Map(),
     file: null,
     cancelled: false,
-    aborts,
-    cellContext: new AsyncLocalStorage(),
-    uncaught: new Map(),
+    inFlight,
+    scopes,
     clock: systemClock,
     redactor: createRedactor({ env: process.env, rules: settings.traffic.rules, pii: settings.traffic.pii }),
   })
@@ -82,6 +91,7 @@ export default async function worker(task: HostedTask): Promise<void> {
   await stopped
   traffic?.dispose()
   control?.$close()
+  calls?.close()
   channel?.close()
   vitest.close()
 }

@@ -68,9 +68,10 @@ async function collect<Variant extends object, Scenario extends object, Output>(
   const cells = cellsOf(campaign.plan)
   const registered: RegisteredCampaign = { campaign, cells, skip, site: site.stack, planned: null, refused: null }
   bridge.campaigns.push(registered)
-  for (const cell of cells) {
-    test.concurrent(cellName(cell), (context: TestContext) => runCell(bridge, registered, cell, context))
-  }
+  // Each look at `test.concurrent` makes a new function with a dozen properties.
+  const { concurrent } = test
+  const run = (context: TestContext) => runCell(bridge, context)
+  for (const cell of cells) concurrent(cellName(cell), run)
   test(verdictTest(campaign.plan), (context: TestContext) => showVerdict(bridge, registered, context))
 }
 

@@ -40,7 +40,7 @@ export function adaptExpect(bridge: WorkerBridge): void {
   if (adapted.has(expect)) return
   adapted.add(expect)
   const { soft } = expect
-  const cellHere = (): string | undefined => bridge.cellContext.getStore()
+  const cellHere = (): string | undefined => bridge.scopes.getStore()?.cellId
   expect.soft = ((...args: Parameters<typeof soft>) => {
     const cellId = cellHere()
     if (cellId === undefined) return soft(...args)

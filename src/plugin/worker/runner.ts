@@ -90,13 +90,8 @@ export default class CampaignRunner extends TestRunner {
     if (binding?.kind !== 'cell' || (test.mode !== 'run' && test.mode !== 'queued')) return
     const { refused, campaign } = binding.registered
     if (refused !== null) return skip(test, `the campaign was refused: see its test ${verdictTest(campaign.plan)}`)
-    await this.#lease(binding, test)
-  }
-
-  async #lease(binding: CellBinding, test: RunnerTestCase): Promise<void> {
-    const { control } = this.#bridge
-    if (control === null) return
-    const reply = await control.lease(binding.cell.cellId)
+    if (this.#bridge.calls === null) return
+    const reply = await this.#bridge.calls.lease(binding.cell.cellId)
     if (!reply.granted) return skip(test, `not run: ${reply.reason}`)
     binding.lease = reply
     if (!this.#bridge.cancelled) return
@@ -147,11 +142,11 @@ export default class CampaignRunner extends TestRunner {
     message?: string,
   ): Promise<void> {
     const { planned, campaign } = binding.registered
-    if (planned === null || this.#bridge.control === null) return
+    if (planned === null || this.#bridge.calls === null) return
     const run = { ...planned.run, fingerprint: planned.fingerprint }
     binding.settled = true
     const why = { status, reason, ...(message === undefined ? {} : { message }) }
-    await this.#bridge.control.settled(settlementOf(neverRan(run, campaign.plan, binding.cell, why)))
+    await this.#bridge.calls.settled(settlementOf(neverRan(run, campaign.plan, binding.cell, why)))
   }
 }
 

@@ -15,9 +15,9 @@ export function attributeUncaught(bridge: WorkerBridge): () => void {
     if (displaced.length === 0) continue
     for (const listener of displaced) process.removeListener(event, listener as () => void)
     const own = (error: unknown, detail: unknown): void => {
-      const cellId = bridge.cellContext.getStore()
-      const take = cellId === undefined ? undefined : bridge.uncaught.get(cellId)
-      if (take !== undefined) take(error)
+      const scope = bridge.scopes.getStore()
+      const cell = scope === undefined ? undefined : bridge.inFlight.get(scope.cellId)
+      if (cell !== undefined) cell.uncaught(error)
       else {
         const shown = redactedError(error, bridge.redactor)
         for (const listener of displaced) (listener as (error: unknown, detail: unknown) => void)(shown, detail)

@@ -1,6 +1,11 @@
 import fastStringWidth from 'fast-string-width'
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+let segmenter: Intl.Segmenter | null = null
+/** Made when first wanted: loading the tables behind it takes as long as all modules of this folder. */
+function graphemes(text: string): string[] {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
+  return Array.from(segmenter.segment(text), (part) => part.segment)
+}
 
 /** Columns that a text takes in a terminal: wide characters and emoji count two. */
 export function textWidth(text: string): number {
@@ -10,10 +15,7 @@ export function textWidth(text: string): number {
 /** The longest head of a text that fits, never splitting a character as the reader sees it. */
 export function head(text: string, width: number): string {
   if (textWidth(text) <= width) return text
-  return take(
-    Array.from(graphemes.segment(text), (part) => part.segment),
-    width,
-  ).join('')
+  return take(graphemes(text), width).join('')
 }
 
 /** Cuts out the middle: the ends of an id or a path are what tells it apart. */
@@ -21,7 +23,7 @@ export function cutMiddle(text: string, width: number, ellipsis: string): string
   if (textWidth(text) <= width) return text
   const room = width - textWidth(ellipsis)
   if (room < 2) return head(text, width)
-  const parts = Array.from(graphemes.segment(text), (part) => part.segment)
+  const parts = graphemes(text)
   const front = take(parts, Math.ceil(room / 2))
   const back = take(parts.slice(front.length).reverse(), room - Math.ceil(room / 2)).reverse()
   return front.join('') + ellipsis + back.join('')

@@ -83,7 +83,7 @@ export function project(): Project {
         ended = true
       }
       onTestFinished(end)
-      const open = (options: Partial<CellTrafficOptions> = {}) =>
+      const open = async (options: Partial<CellTrafficOptions> = {}) =>
         traffic.openCell({
           cellId: 'c0ffee0000000000',
           coordinates: { campaignId: 'triage', variantId: 'current', scenarioId: 'refund', seed: 0 },

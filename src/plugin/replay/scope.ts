@@ -1,0 +1,13 @@
+import type { CallRole } from '../../core/traffic/exchange.ts'
+import type { Cell } from './cell.ts'
+
+/**
+ * In whose name code runs: carried by AsyncLocalStorage through every async continuation. One storage for the whole
+ * thread: each one more is paid for by every promise.
+ */
+export interface Scope {
+  readonly cellId: string
+  readonly role: CallRole
+  /** Null where the cell's traffic is not captured. */
+  readonly cell: Cell | null
+}
