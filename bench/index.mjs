@@ -13,7 +13,7 @@ import { traffic } from './traffic.mjs'
 const BENCHES = { 'cell-cost': cellCost, peers, scale, report, journal, traffic }
 const FULL = {
   'cell-cost': { cells: 20_000 },
-  peers: { cells: 20_000 },
+  peers: { cells: 2_000 },
   scale: { cells: 100_000 },
   report: { records: 100_000 },
   journal: { records: 100_000 },
@@ -21,7 +21,7 @@ const FULL = {
 }
 const QUICK = {
   'cell-cost': { cells: 2_000 },
-  peers: { cells: 2_000 },
+  peers: { cells: 500 },
   scale: { cells: 10_000 },
   report: { records: 8_000 },
   journal: { records: 8_000 },

@@ -19,39 +19,49 @@ const PEERS = [
 ]
 
 /**
- * The same no-op cells in other tools, per cell of the whole wall time. The slow ones run fewer cells, which is in their
- * favour where their time grows faster than their cells, and against them by their start-up, shown beside.
+ * The same no-op cells in other tools: as many, each with one subject and one scorer, all in flight where the tool lets
+ * them. Beside the whole wall time stands what a cell adds to the start-up, which is the run of 2 cells.
  */
 export async function peers({ cells, repeats }) {
   const present = []
   const missing = []
   for (const { peer, target } of PEERS) {
     const problem = await install(peer)
-    if (problem === null) present.push({ peer, target, of: Math.max(2, cells * peer.share) })
+    if (problem === null) present.push({ peer, target })
     else missing.push(`${peer.name} was left out, it could not be installed: ${problem}`)
   }
-  const ours = (of) => Promise.all(['on', 'off'].map((capture) => campaign({ cells: of, capture })))
-  const idle = await measure([...present.map(({ peer }) => sideOf(peer, 2)), ...(await ours(2))], repeats)
-  const full = await measure([...present.map(({ peer, of }) => sideOf(peer, of)), ...(await ours(cells))], repeats)
+  const sides = async (of) => [
+    ...present.map(({ peer }) => sideOf(peer, of)),
+    await campaign({ cells: of, capture: 'on' }),
+    await campaign({ cells: of, capture: 'off' }),
+  ]
+  const idle = await measure(await sides(2), repeats)
+  const full = await measure(await sides(cells), repeats)
+  const added = full.map((run, at) => (run.wallMs - idle[at].wallMs) / (cells - 2))
   const [on, off] = full.slice(-2)
-  const faster = (ms, run, own, ownMs) => (ms === null ? '–' : times(ms / run.cells, ownMs / own.cells))
+  const [addedOn, addedOff] = added.slice(-2)
   const rows = full.map((run, at) => [
     run.name,
-    count(run.cells),
     seconds(idle[at].wallMs),
     seconds(run.wallMs),
-    micros(run.wallMs, run.cells),
+    micros(run.wallMs, cells),
+    micros(added[at], 1),
     ...(at < present.length
       ? [
-          faster(run.wallMs, run, on, on.wallMs),
-          faster(run.wallMs, run, off, off.wallMs),
+          times(run.wallMs, on.wallMs),
+          times(run.wallMs, off.wallMs),
+          times(added[at], addedOn),
+          times(added[at], addedOff),
+          times(run.cpuMs, on.cpuMs),
           present[at].target,
-          faster(run.cpuMs, run, on, on.cpuMs),
         ]
-      : ['', '', '', '']),
+      : ['', '', '', '', '', '']),
   ])
-  const head = ['', 'cells', '2 cells', 'wall', 'per cell', 'to capture on', 'to capture off', 'target', 'CPU, to on']
-  return ['### The same cells in other tools', table(head, rows), ...missing].join('\n\n')
+  const head = ['', '2 cells', 'wall', 'per cell', 'per cell beyond start-up']
+  const ratios = ['wall, to on', 'to off', 'beyond start-up, to on', 'to off', 'CPU, to on', 'target']
+  return [`### The same ${count(cells)} cells in other tools`, table([...head, ...ratios], rows), ...missing].join(
+    '\n\n',
+  )
 }
 
 function sideOf(peer, cells) {
@@ -88,9 +98,10 @@ async function install(peer) {
   try {
     await exec('npm', npm, { cwd: folder, timeout: 20 * 60_000 })
   } catch (error) {
-    return String(error.stderr || error.message)
+    const lines = String(error.stderr || error.message)
       .trim()
-      .split('\n')[0]
+      .split('\n')
+    return lines.slice(0, 2).join('; ')
   }
   await writeFiles(folder, { installed: '' })
   return null

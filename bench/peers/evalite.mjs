@@ -2,7 +2,6 @@
 export const evalite = {
   name: 'evalite',
   packages: ['evalite@0.19.0', 'vitest@4.1.12'],
-  share: 1 / 10,
   files: {
     'evalite.config.mjs': 'export default { maxConcurrency: 1_000_000, testTimeout: 3_600_000, hideTable: true }',
     'noop.eval.ts': `

@@ -2,7 +2,6 @@
 export const promptfoo = {
   name: 'promptfoo',
   packages: ['promptfoo@0.121.20'],
-  share: 1 / 4,
   files: {
     'promptfooconfig.mjs': `
 export default {

@@ -2,7 +2,6 @@
 export const vitestEvals = {
   name: 'vitest-evals',
   packages: ['vitest-evals@0.16.1', 'vitest@4.1.12', 'ai@6', 'zod@4', 'tinyrainbow@3'],
-  share: 1,
   files: {
     'vitest.config.mjs': `
 import { defineConfig } from 'vitest/config'
