@@ -35,8 +35,14 @@ export async function peers({ cells, repeats }) {
     await campaign({ cells: of, capture: 'on' }),
     await campaign({ cells: of, capture: 'off' }),
   ]
-  const idle = await measure(await sides(2), repeats)
-  const full = await measure(await sides(cells), repeats)
+  const allIdle = await measure(await sides(2), repeats)
+  const allFull = await measure(await sides(cells), repeats)
+  const works = (_, at) => allIdle[at].failure === null && allFull[at].failure === null
+  for (const [at, { name, failure }] of allFull.entries()) {
+    const why = allIdle[at].failure ?? failure
+    if (why !== null) missing.push(`${name} did not do its ${count(cells)} cells: ${why.trim().split('\n').at(-1)}`)
+  }
+  const [idle, full, peersThere] = [allIdle.filter(works), allFull.filter(works), present.filter(works)]
   const added = full.map((run, at) => (run.wallMs - idle[at].wallMs) / (cells - 2))
   const [on, off] = full.slice(-2)
   const [addedOn, addedOff] = added.slice(-2)
@@ -46,14 +52,14 @@ export async function peers({ cells, repeats }) {
     seconds(run.wallMs),
     micros(run.wallMs, cells),
     micros(added[at], 1),
-    ...(at < present.length
+    ...(at < peersThere.length
       ? [
           times(run.wallMs, on.wallMs),
           times(run.wallMs, off.wallMs),
           times(added[at], addedOn),
           times(added[at], addedOff),
           times(run.cpuMs, on.cpuMs),
-          present[at].target,
+          peersThere[at].target,
         ]
       : ['', '', '', '', '', '']),
   ])
@@ -72,6 +78,7 @@ function sideOf(peer, cells) {
     cwd,
     command: [process.execPath, ...peer.command],
     env: { ...peer.env, CELLS: String(cells) },
+    mayFail: true,
     async prepare() {
       for (const path of peer.leftovers ?? []) await rm(join(cwd, path), { recursive: true, force: true })
     },
