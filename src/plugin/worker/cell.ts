@@ -20,7 +20,7 @@ import { Deadline } from './deadline.ts'
 import { gatherSoftFailures } from './expect.ts'
 import { withoutOwnFrames } from './frames.ts'
 import { redactedError } from './redacted-error.ts'
-import { isThenable, type Scoring, scoreOutput } from './score.ts'
+import { type Scoring, scoreOutput } from './score.ts'
 import { type Notes, subjectContext } from './subject.ts'
 
 /** How long bodies still in flight may take once the cell is over, milliseconds. */
@@ -225,12 +225,7 @@ class Execution implements CellInFlight {
         redactor: this.#bridge.redactor,
         notes: this.#notes,
       })
-      const answer: unknown = this.#inTraffic(traffic, 'subject', () => {
-        const given: unknown = campaign.run(context)
-        // Adopted in here: what a lazy thenable does in its `then` belongs to the cell too.
-        return isThenable(given) ? Promise.resolve(given) : given
-      })
-      const output = answer instanceof Promise ? await this.#deadline.bound(answer) : this.#deadline.inTime(answer)
+      const output = await this.#deadline.bound(this.#inTraffic(traffic, 'subject', async () => campaign.run(context)))
       const failed = soft.end()
       if (failed !== null) throw failed
       // Digested before redaction: two outputs that differ in a secret alone are different outputs.

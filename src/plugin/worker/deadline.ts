@@ -67,12 +67,6 @@ export class Deadline {
     })
   }
 
-  /** The value of a step that was done at once, or a throw of the reason if the time is over. */
-  inTime<T>(value: T): T {
-    if (this.passed() && this.#ended !== null) throw this.#ended.reason
-    return value
-  }
-
   /** Whether the time is over, also where no timer could say so. */
   passed(): boolean {
     if (this.#ended !== null) return true
