@@ -7,7 +7,7 @@ import { ImportError, type ImportedFile, importedExchanges } from '../core/traff
 import { readVcr } from '../core/traffic/import/vcr.ts'
 import { createRedactor } from '../core/traffic/redact.ts'
 import { writeAtomic } from '../plugin/pool/atomic-file.ts'
-import { findRecording, writeRecording } from '../plugin/replay/disk.ts'
+import { readRecording, writeRecording } from '../plugin/replay/disk.ts'
 import { recordingPath, recordingPlace } from '../plugin/replay/path.ts'
 import { type CliArguments, type CliContext, CliError, type Command } from './command.ts'
 import { note } from './note.ts'
@@ -99,7 +99,7 @@ async function targetOf(context: CliContext, root: string, args: CliArguments): 
   const place = recordingPlace(file, cell)
   return {
     ...{ cell, path: recordingPath(file, cell) },
-    exists: async () => findRecording(place) !== null,
+    exists: async () => (await readRecording(place)) !== null,
     write: (recording) => writeRecording(place, recording),
   }
 }

@@ -7,7 +7,7 @@ import { sameTraffic } from '../../core/traffic/same.ts'
 import { bodyShare } from '../../core/traffic/shared.ts'
 import { createTape, type Tape } from '../../core/traffic/tape.ts'
 import { type Clock, settlesWithin } from './clock.ts'
-import { findRecording, readRecording, readShared, removeRecording, writeRecording } from './disk.ts'
+import { readRecording, readShared, removeRecording, writeRecording } from './disk.ts'
 import type { AnswerMock } from './mock.ts'
 import { type Origins, originsOf } from './origins.ts'
 import { RECORDINGS, type RecordingPlace, recordingPlace } from './path.ts'
@@ -271,9 +271,8 @@ export class Cell implements CellTraffic {
 
   /** True where the recording in place says the same but for times: then no byte of it changes. */
   async #isThere(place: RecordingPlace, exchanges: readonly Exchange[]): Promise<boolean> {
-    const path = findRecording(place)
-    if (path === null) return false
-    const text = await readRecording(path)
+    const text = await readRecording(place)
+    if (text === null) return false
     try {
       const open = (name: string) => readShared(join(place.base, RECORDINGS), name)
       return sameTraffic(decodeRecording(text, place.file, open).value.exchanges, exchanges)

@@ -5,6 +5,16 @@ import { SHARED_NAME } from '../../core/traffic/shared.ts'
 import { BODIES, RECORDINGS, type RecordingPlace } from './path.ts'
 
 /**
+ * The text of the recording, or null where there is none.
+ *
+ * @throws Error when the file, or a folder on the way to it, is a symbolic link
+ */
+export async function readRecording(place: RecordingPlace): Promise<string | null> {
+  const path = findRecording(place)
+  return path === null ? null : readFound(path)
+}
+
+/**
  * The path of the recording, or null where there is none.
  *
  * @throws Error when the file, or a folder on the way to it, is a symbolic link
@@ -17,7 +27,7 @@ export function findRecording(place: RecordingPlace): string | null {
 }
 
 /** The text of a recording that was found. */
-export async function readRecording(path: string): Promise<string> {
+export async function readFound(path: string): Promise<string> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
     return await handle.readFile('utf8')
@@ -72,7 +82,7 @@ export async function writeRecording(
 }
 
 async function writeWhole(place: RecordingPlace, content: string | Uint8Array): Promise<void> {
-  const folder = await makeFolders(place)
+  const folder = await folderOf(place)
   const path = join(folder, place.file)
   isThere(path, 'file')
   const temp = join(folder, `.${place.file}.${process.pid}-${temporary++}.tmp`)
@@ -95,11 +105,6 @@ async function writeWhole(place: RecordingPlace, content: string | Uint8Array): 
   }
 }
 
-/** The folder of a place, made where it is missing. */
-export async function folderOf(place: RecordingPlace): Promise<string> {
-  return (await descend(place, true)) ?? place.base
-}
-
 /** Removes a recording that is no longer true: its cell was recorded again and made no call. */
 export async function removeRecording(place: RecordingPlace): Promise<void> {
   const folder = descend(place)
@@ -117,7 +122,7 @@ function descend({ base, folders }: RecordingPlace): string | null {
 }
 
 /** The innermost folder, every step of the way a real folder, made where it is missing. */
-async function makeFolders({ base, folders }: RecordingPlace): Promise<string> {
+export async function folderOf({ base, folders }: RecordingPlace): Promise<string> {
   let at = base
   for (const folder of folders) {
     at = join(at, folder)

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { decodeCapture, decodeRecording, type Recording } from '../../core/traffic/format.ts'
 import type { WorkerSettings } from '../control.ts'
-import { findRecording, readRecording, readShared } from './disk.ts'
+import { findRecording, readFound, readShared } from './disk.ts'
 import { type AnswerMock, mockAnswers } from './mock.ts'
 import { RECORDINGS, recordingPath, recordingPlace } from './path.ts'
 import { readCapture } from './raw.ts'
@@ -37,7 +37,7 @@ export function openRecording(
 }
 
 async function load(path: string, options: CellTrafficOptions): Promise<OpenedCell> {
-  const recording = decode(await readRecording(path), options)
+  const recording = decode(await readFound(path), options)
   return withMocks({ mode: 'replayed', recording, records: false, mock: null }, options)
 }
 

@@ -9,19 +9,20 @@ import { classifyThrow } from '../../core/record/classify.ts'
 import type { Failure } from '../../core/record/failure.ts'
 import { describeOutput } from '../../core/record/output.ts'
 import type { RunRecord } from '../../core/record/record.ts'
-import type { CallRole, Exchange } from '../../core/traffic/exchange.ts'
+import type { CallRole } from '../../core/traffic/exchange.ts'
 import { printable } from '../../core/traffic/hostile.ts'
-import { readExchange } from '../../core/traffic/wire/read.ts'
 import { type Settlement, settlementOf } from '../control.ts'
 import type { CellTraffic, CellTrafficResult } from '../replay/traffic.ts'
 import type { CellInFlight, GrantedLease, RegisteredCampaign, WorkerBridge } from './bridge.ts'
 import { placeIn } from './call-site.ts'
+import { NO_CALLS, readCalls } from './calls.ts'
 import { Deadline } from './deadline.ts'
 import { gatherSoftFailures } from './expect.ts'
 import { withoutOwnFrames } from './frames.ts'
 import { redactedError } from './redacted-error.ts'
 import { type Scoring, scoreOutput } from './score.ts'
 import { type Notes, subjectContext } from './subject.ts'
+import { type Telling, tellingOf } from './telling.ts'
 
 /** How long bodies still in flight may take once the cell is over, milliseconds. */
 const CLOSE_GRACE_MS = 2_000
@@ -57,15 +58,6 @@ export async function runCell(bridge: WorkerBridge, context: TestContext): Promi
   context.task.meta.campaign = { cellId }
   execution.show(context, told)
 }
-
-/** What a cell's record says to its test. */
-interface Telling {
-  /** Why the capture cannot be trusted; null where it can. */
-  readonly captureError: { readonly message: string; readonly missed: boolean } | null
-  /** Why the test shows as skipped. */
-  readonly skip: string | null
-}
-const ALL_WELL: Telling = { captureError: null, skip: null }
 
 /** A cell that waits for the disk: what it says, and no more of it, is kept meanwhile. */
 interface Measured {
@@ -371,45 +363,4 @@ function failingRoles(outcome: SubjectOutcome, { scores }: Scoring): CallRole[] 
   if (outcome.kind === 'failed' && outcome.status === 'infra_error') roles.push('subject')
   if (Object.values(scores).some(({ error }) => error !== undefined)) roles.push('judge')
   return roles
-}
-
-const NO_CALLS: readonly CheckedCall[] = []
-
-async function readCalls(exchanges: readonly Exchange[]): Promise<CheckedCall[]> {
-  // The price list is large: a thread whose cells call no provider never loads it.
-  const { priceExchange } = await import('../../core/record/cost.ts')
-  return exchanges.map((exchange) => {
-    const reading = readExchange(exchange)
-    const billed = reading !== null && exchange.source !== 'mocked'
-    return { ...exchange, reading, cost: billed ? priceExchange(reading, new Date(exchange.startedAt)) : null }
-  })
-}
-
-function tellingOf(record: RunRecord): Telling {
-  switch (record.status) {
-    case 'capture_error':
-      return { captureError: { message: captureMessage(record), missed: missed(record) }, skip: null }
-    case 'infra_error':
-    case 'judge_error':
-      return { captureError: null, skip: `${record.status}: ${reasonOf(record)}` }
-    default:
-      return ALL_WELL
-  }
-}
-
-function missed(record: RunRecord): boolean {
-  return record.integrity.issues.some(({ code, severity }) => code === 'replay_miss' && severity === 'error')
-}
-
-function captureMessage(record: RunRecord): string {
-  return record.integrity.issues
-    .filter((issue) => issue.severity === 'error')
-    .map((issue) => `${issue.code}: ${issue.message}`)
-    .join('\n')
-}
-
-function reasonOf(record: RunRecord): string {
-  if (record.failure !== null) return record.failure.message ?? record.failure.mode ?? record.failure.class
-  const failed = Object.entries(record.scores).find(([, score]) => score.error !== undefined)
-  return failed === undefined ? (record.reason ?? 'no reason was given') : `${failed[0]}: ${failed[1].error}`
 }
