@@ -68,7 +68,7 @@ test('a bug in the code of the user is red where it is, and nowhere else', async
     expect(output).toContain(message)
   }
   // Where it was thrown stands beside the reason, in the record and in the report.
-  expect(run.cell('scores', 'throws').scores.primary?.error).toBe('the scorer is wrong (bugs.eval.ts:73)')
+  expect(run.cell('scores', 'throws').scores.primary?.error).toBe('the scorer is wrong (bugs.eval.ts:76)')
   expect(run.reports.scores?.failures).toContainEqual(
     expect.objectContaining({ class: 'scorer_error', mode: 'primary' }),
   )
