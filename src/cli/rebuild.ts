@@ -7,6 +7,7 @@ import { type RecordedCampaign, type RecordedRun, type RecordPlace, recordedRun 
 import type { RunRecord } from '../core/record/record.ts'
 import { buildReport } from '../core/report/build.ts'
 import type { CampaignReport } from '../core/report/report.ts'
+import { readLabels } from '../plugin/pool/labels.ts'
 import { segmentOf } from '../plugin/replay/path.ts'
 import { type CliContext, CliError } from './command.ts'
 import { realPath, shown } from './project.ts'
@@ -18,7 +19,7 @@ export interface OpenRun extends FoundRun {
   /** The records of a campaign as text, in the order of the plan. */
   texts(campaign: RecordedCampaign): Iterable<string>
   records(campaign: RecordedCampaign): Iterable<RunRecord>
-  /** What the run's own verdict was computed from gives the same report again. */
+  /** What the run's own verdict was computed from gives the same report again, with the labels of today. */
   report(campaign: RecordedCampaign): CampaignReport
   close(): void
 }
@@ -46,16 +47,20 @@ export async function openRun(context: CliContext, found: FoundRun): Promise<Ope
         for (const { text } of campaign.records(read)) yield text
       },
       records: (campaign) => recordsOf(campaign, read),
-      report: (campaign) =>
-        buildReport({
+      report: (campaign) => {
+        // People label what a run has given: their words are read anew.
+        const { labels, problems } = readLabels(found.root, campaign.plan)
+        return buildReport({
           plan: campaign.plan,
           fingerprint: campaign.fingerprint,
           records: recordsOf(campaign, read),
-          problems: campaign.problemsOf(read),
+          problems: [...campaign.problemsOf(read), ...problems],
+          labels,
           accepted: baselines.get(campaign.plan.campaignId) ?? null,
           prereg: campaign.registration,
           looks: campaign.look,
-        }),
+        })
+      },
       close: () => closeSync(handle),
     }
   } catch (error) {

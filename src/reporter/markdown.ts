@@ -6,6 +6,7 @@ import type {
   VariantSummary,
 } from '../core/report/report.ts'
 import { guardrails } from './markdown/guardrails.ts'
+import { judges } from './markdown/judges.ts'
 import { spread } from './markdown/spread.ts'
 import { tests } from './markdown/tests.ts'
 import { block, code, grid, text } from './markdown/text.ts'
@@ -52,6 +53,7 @@ export function renderMarkdown(report: CampaignReport): string {
     actions(report),
     variants(report, scale),
     spread(report, scale),
+    judges(report, scale),
     ...bySeverity(report.candidates).map((candidate) => worst(report, candidate, scale)),
     coverage(report),
     failures(report),

@@ -22,6 +22,10 @@ export const REFUSAL_WORDS: { readonly [code in RefusalCode]: string } = {
   not_applicable: 'not applicable',
   k_exceeds_n: 'more draws than seeds',
   beyond_limit: 'beyond the time limit',
+  no_pairs: 'nothing rated twice',
+  no_variation: 'all ratings equal',
+  too_few_labels: 'too few labels',
+  weak_judge: 'the judge hardly tells pass from fail',
 }
 
 export function unknown(refused: RefusalCode | undefined): string {

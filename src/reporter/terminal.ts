@@ -1,5 +1,6 @@
 import type { CampaignReport } from '../core/report/report.ts'
 import { inline } from './inline.ts'
+import { judgeSentences } from './judges.ts'
 import { grouped, scaleOf, TYPED } from './numbers.ts'
 import {
   bySeverity,
@@ -250,6 +251,7 @@ function asides(report: CampaignReport, sheet: Sheet): Section[] {
     line('FRONTIER', frontierSentence(report)),
     line('SPLITS', splitSentences(report, sheet.scale).join('; ')),
     line('PREREG', preregSentence(report)),
+    ...report.judges.flatMap((judge) => judgeSentences(judge).map((said) => line('JUDGE', said))),
   ]
 }
 

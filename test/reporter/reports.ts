@@ -182,6 +182,7 @@ export function report(part: Partial<CampaignReport> = {}): CampaignReport {
     coverage: { planned: 144, counts: statusCounts({ scored: 144 }), reasons: {} },
     variants: [variant('current', { role: 'comparator' }), variant('concise', { role: 'candidate' })],
     candidates: [candidate('concise')],
+    judges: [],
     integrity: { backend: 'real', issues: [] },
     evidence: { live: 144, replayed: 0, mixed: 0, carried: 0, silent: 0, recordedFrom: null, recordedTo: null },
     failures: [],

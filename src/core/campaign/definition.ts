@@ -94,6 +94,11 @@ export interface ScorerObject<Variant, Scenario, Output> {
   readonly lane?: string
   /** Milliseconds; default: what is left of the cell's deadline. */
   readonly timeout?: number
+  /**
+   * Name of another scorer whose question this one answers too: the same judge once more, or another judge. Their
+   * agreement is reported, and a judge below the floor ships nothing. Same scale; it is not that scorer's guardrail.
+   */
+  readonly rates?: string
   /** Anything that changes what the scorer measures and is not in its source: goes into the scorer digest. */
   readonly config?: Json
 }

@@ -26,6 +26,8 @@ export interface PlannedScorer {
   readonly scale: readonly [number, number] | null
   readonly passes: boolean
   readonly lane: string | null
+  /** The scorer that this one rates beside: the same question, asked again or of somebody else. */
+  readonly rates?: string
 }
 
 export const GUARDRAIL_ENDPOINTS = ['cost', 'latency', 'latencyP95', 'passRate', 'score'] as const

@@ -21,16 +21,17 @@ export interface LoadedScorer {
   /** Milliseconds; null: what is left of the cell's deadline. */
   readonly timeout: number | null
   readonly config: Json
+  readonly rates: string | null
 }
 
-const SCORER_KEYS = ['score', 'role', 'scale', 'passAt', 'passes', 'appliesTo', 'lane', 'timeout', 'config']
+const SCORER_KEYS = ['score', 'role', 'scale', 'passAt', 'passes', 'appliesTo', 'lane', 'timeout', 'rates', 'config']
 
 export function loadScorers(scorers: unknown, refuse: Refuse): LoadedScorer[] {
   if (!isObject(scorers)) return refuse('scorers', `must be a record of scorers by name, not ${nameOf(scorers)}`)
   const names = Object.keys(scorers)
   if (names.length === 0) refuse('scorers', 'are empty: a campaign needs at least one scorer')
   const seen = new Map<string, string>()
-  return names.map((name) => {
+  const loaded = names.map((name) => {
     const path = childPath('scorers', name)
     const problem = idProblem(name)
     if (problem !== null) refuse(path, `has a name that ${problem}`)
@@ -40,23 +41,39 @@ export function loadScorers(scorers: unknown, refuse: Refuse): LoadedScorer[] {
     seen.set(foldId(name), name)
     return loadScorer(name, path, scorers[name], refuse)
   })
+  for (const scorer of loaded) checkRates(scorer, loaded, refuse)
+  return loaded
+}
+
+/** A second opinion is about a first one, on the same scale. */
+function checkRates({ name, rates, scale }: LoadedScorer, all: readonly LoadedScorer[], refuse: Refuse): void {
+  if (rates === null) return
+  const path = `${childPath('scorers', name)}.rates`
+  const rated = all.find((scorer) => scorer.name === rates)
+  if (rated === undefined || rated.name === name) refuse(path, `is ${JSON.stringify(rates)}, which is no other scorer`)
+  else if (rated.rates !== null)
+    refuse(path, `is ${JSON.stringify(rates)}, which itself rates ${JSON.stringify(rated.rates)}: name that`)
+  else if (JSON.stringify(rated.scale) !== JSON.stringify(scale)) {
+    refuse(path, `is ${JSON.stringify(rates)}, whose scale is another: what they say could not be compared`)
+  }
 }
 
 function loadScorer(name: string, path: string, scorer: unknown, refuse: Refuse): LoadedScorer {
   if (typeof scorer === 'function') {
     const score = scorer as LoadedScorer['score']
     const defaults = { role: 'code', scale: [0, 1], passAt: null, passes: true } as const
-    return { name, score, ...defaults, appliesTo: null, lane: null, timeout: null, config: null }
+    return { name, score, ...defaults, appliesTo: null, lane: null, timeout: null, config: null, rates: null }
   }
   if (!isObject(scorer)) return refuse(path, `must be a function or an object with \`score\`, not ${nameOf(scorer)}`)
   checkKeys(scorer, path, SCORER_KEYS, refuse)
-  const { score, appliesTo, lane, timeout, config } = scorer
+  const { score, appliesTo, lane, timeout, rates, config } = scorer
   if (typeof score !== 'function') refuse(`${path}.score`, `must be a function, not ${nameOf(score)}`)
   if (appliesTo !== undefined && typeof appliesTo !== 'function') {
     refuse(`${path}.appliesTo`, `must be a function, not ${nameOf(appliesTo)}`)
   }
   if (lane !== undefined) checkText(lane, `${path}.lane`, refuse)
   if (timeout !== undefined) checkPositive(timeout, `${path}.timeout`, refuse)
+  if (rates !== undefined) checkText(rates, `${path}.rates`, refuse)
   const scale = scaleOf(scorer.scale, `${path}.scale`, refuse)
   const passAt = passAtOf(scorer.passAt, scale, `${path}.passAt`, refuse)
   return {
@@ -70,6 +87,7 @@ function loadScorer(name: string, path: string, scorer: unknown, refuse: Refuse)
     lane: lane ?? null,
     timeout: timeout ?? null,
     config: configOf(config, `${path}.config`, refuse),
+    rates: rates ?? null,
   }
 }
 
@@ -162,8 +180,8 @@ function applies(scorer: LoadedScorer, scenario: Payload, refuse: Refuse): boole
   }
 }
 
-export function planScorer({ name, role, scale, passes, lane }: LoadedScorer): PlannedScorer {
-  return { name, role, scale, passes, lane }
+export function planScorer({ name, role, scale, passes, lane, rates }: LoadedScorer): PlannedScorer {
+  return { name, role, scale, passes, lane, ...(rates === null ? {} : { rates }) }
 }
 
 /** What the scorers measure, apart from their code; the order in which they are written does not enter. */

@@ -43,6 +43,7 @@ const scorer = z.strictObject({
   scale: z.tuple([z.number(), z.number()]).nullable(),
   passes: z.boolean(),
   lane,
+  rates: z.string().optional(),
 } satisfies ShapeOf<PlannedScorer>)
 
 const guardrail = z.strictObject({

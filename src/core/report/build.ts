@@ -12,6 +12,8 @@ import { byCodeUnit, type Cells, placeRecords } from './cells.ts'
 import { failuresOf } from './failures.ts'
 import { recordsFingerprint } from './fingerprint.ts'
 import { frontierOf } from './frontier.ts'
+import { judgesOf } from './judges/judges.ts'
+import { labelProblems } from './judges/ratings.ts'
 import { isLive } from './latency.ts'
 import { plural, scoreWords } from './numbers.ts'
 import { differingJudges, evidenceOf, integrityOf, missingReasons } from './observations.ts'
@@ -38,6 +40,7 @@ const INVALIDATING: ReadonlySet<string> = new Set([
   'campaign_twice',
   'interrupted',
   'manifest_mismatch',
+  'labels_invalid',
 ])
 
 /**
@@ -105,6 +108,8 @@ export function buildReport(input: ReportInput): CampaignReport {
       frontier: frontier[arm.variant] ?? { class: null, dominatedBy: [], probability: null, refused: 'no_data' },
     }),
   )
+  const labels = (input.labels ?? []).filter(({ campaignId }) => campaignId === plan.campaignId)
+  const judges = judgesOf(cells, plan.scorers, labels, key)
   const judged =
     plan.gate === null
       ? []
@@ -123,6 +128,7 @@ export function buildReport(input: ReportInput): CampaignReport {
           scales: new Map(plan.scorers.map((scorer) => [scorer.name, scorer.scale])),
           passes: plan.scorers.find(({ name }) => name === plan.primary)?.passes ?? false,
           judged: plan.scorers.find(({ name }) => name === plan.primary)?.role === 'judge',
+          judge: judges.find(({ scorer }) => scorer === plan.primary) ?? null,
           key,
         })
   const integrity = integrityOf(own)
@@ -180,6 +186,7 @@ export function buildReport(input: ReportInput): CampaignReport {
     coverage: { planned: own.records.length, counts, reasons: missingReasons(own) },
     variants,
     candidates: judged.map(({ report }) => report),
+    judges,
     integrity,
     evidence: evidenceOf(own),
     failures,
@@ -190,7 +197,8 @@ export function buildReport(input: ReportInput): CampaignReport {
       integrity,
       judged,
       coverageFloor: plan.coverage,
-      problems,
+      problems: [...problems, ...labelProblems(plan.scorers, labels)],
+      judges,
       exploratory: plan.gate === null ? [] : exploratory,
       looks,
     }),

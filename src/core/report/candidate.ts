@@ -77,6 +77,7 @@ function judge(
           upper: floor.hi,
           threshold: gate.atLeast,
           coverageShort: short(arm),
+          judgeUnreliable: trial.judge?.carries === false,
         })
   const comparison =
     paired === null || comparator === null

@@ -90,6 +90,7 @@ export function compare(
     minGain: gate.minGain,
     target: gate.target ?? gate.margin,
     exploratory: trial.exploratory.length > 0,
+    judgeUnreliable: trial.judge?.carries === false,
     guardrailViolated: guardrails.some(({ outcome }) => outcome === 'violated'),
     guardrailOpen: guardrails.some(({ require, outcome }) => require === 'shown' && outcome !== 'ok'),
     bounded:

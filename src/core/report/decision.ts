@@ -47,6 +47,8 @@ export interface Evidence {
   readonly detectable: number | null
   /** An arm has fewer measured cells than the coverage floor. */
   readonly coverageShort: boolean
+  /** The primary score is a judge's, and it agrees too little with those who were asked the same. */
+  readonly judgeUnreliable: boolean
   /** A guardrail is shown beyond its limit. */
   readonly guardrailViolated: boolean
   /** A guardrail that must be shown to hold is not. */
@@ -103,7 +105,7 @@ function nonInferior(e: Evidence): boolean {
 }
 
 /** Everything but the primary score's own interval that a candidate needs before it ships. */
-const ready = (e: Evidence): boolean => e.units >= FEWEST_UNITS && !e.guardrailOpen
+const ready = (e: Evidence): boolean => e.units >= FEWEST_UNITS && !e.guardrailOpen && !e.judgeUnreliable
 const shipsSuperior = (e: Evidence): boolean => ready(e) && gain(e) && (e.bounded === null || e.bounded.gain)
 const shipsNonInferior = (e: Evidence): boolean =>
   ready(e) && nonInferior(e) && (e.bounded === null || e.bounded.withinMargin)
@@ -161,6 +163,13 @@ export const RULES: readonly Rule[] = [
   {
     row: '10',
     outcome: 'inconclusive',
+    code: 'judge_unreliable',
+    red: false,
+    when: (e) => e.judgeUnreliable && e.units >= FEWEST_UNITS && (gain(e) || nonInferior(e)),
+  },
+  {
+    row: '10',
+    outcome: 'inconclusive',
     code: 'guardrail_unproven',
     red: false,
     when: (e) => e.guardrailOpen && (gain(e) || nonInferior(e)),
@@ -202,11 +211,15 @@ export interface ThresholdEvidence {
   readonly upper: number | null
   readonly threshold: number
   readonly coverageShort: boolean
+  /** As of {@link Evidence}. */
+  readonly judgeUnreliable: boolean
 }
 
 export interface ThresholdRule extends Omit<Rule, 'when'> {
   readonly when: (evidence: ThresholdEvidence) => boolean
 }
+
+const reaches = (e: ThresholdEvidence): boolean => e.lower !== null && e.lower >= e.threshold
 
 /** `atLeast`: decided by the interval of one variant's mean, at every size where an interval exists. */
 export const THRESHOLD_RULES: readonly ThresholdRule[] = [
@@ -218,8 +231,9 @@ export const THRESHOLD_RULES: readonly ThresholdRule[] = [
     outcome: 'ship',
     code: 'above_threshold',
     red: false,
-    when: (e) => e.lower !== null && e.lower >= e.threshold,
+    when: (e) => reaches(e) && !e.judgeUnreliable,
   },
+  { row: '10', outcome: 'inconclusive', code: 'judge_unreliable', red: false, when: reaches },
   { row: '10', outcome: 'inconclusive', code: 'incomplete', red: true, when: (e) => e.coverageShort },
   { row: '11', outcome: 'inconclusive', code: 'threshold_undecided', red: false, when: () => true },
 ]

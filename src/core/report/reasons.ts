@@ -1,3 +1,4 @@
+import { TENTATIVE_ALPHA } from '../stats/agreement/krippendorff.ts'
 import { FEWEST_UNITS } from './decision.ts'
 import { percent, plural, roundedUp, scoreWords } from './numbers.ts'
 import type { CandidateReport, GuardrailReport, Reason } from './report.ts'
@@ -120,6 +121,19 @@ const SENTENCES: { readonly [code: string]: Sentence } = {
     const open = c.guardrails.filter(({ require, outcome }) => require === 'shown' && outcome !== 'ok')
     return `${c.id} is good enough on ${primary(context)} (${movement(c, context)}), but not shown to keep ${open.map((rail) => guardrail(rail, context)).join(', ')}`
   },
+  judge_unreliable: (c, context) => {
+    const { judge } = context.trial
+    const alphas = [
+      ...(judge?.agreement?.reading === 'unreliable'
+        ? [`with ${judge.raters.slice(1).join(', ')} (alpha ${agreed(judge.agreement.alpha)})`]
+        : []),
+      ...(judge?.human?.agreement.reading === 'unreliable'
+        ? [`with people (alpha ${agreed(judge.human.agreement.alpha)})`]
+        : []),
+    ]
+    const moved = c.difference === null ? floor(c, context) : movement(c, context)
+    return `${c.id} looks good (${moved}), but the judge ${primary(context)} agrees too little ${alphas.join(' and ')}: below ${TENTATIVE_ALPHA} its score ships nothing; mend the judge`
+  },
   bounded_unproven: (c, context) => {
     const { lo } = c.boundedLower ?? { lo: null }
     const bound = lo === null ? 'unknown' : scoreWords(context.trial.scale).difference(lo)
@@ -193,6 +207,8 @@ function guardrail({ name, endpoint, ratio, diff, estimate }: GuardrailReport, c
     est === null && range === '' ? `unknown (${refused ?? 'no data'})` : `${est === null ? '?' : say(est)}${range}`
   return `${name} ${moved}, limit ${limit}`
 }
+
+const agreed = (alpha: number | null): string => (alpha === null ? 'unknown' : alpha.toFixed(2))
 
 function floor({ atLeast }: CandidateReport, context: Context): string {
   if (atLeast === null) return 'threshold'

@@ -6,6 +6,8 @@ import type { RunRecord } from '../record/record.ts'
 import type { CellStatus } from '../record/status.ts'
 import type { CostProvenance } from '../record/usage.ts'
 import type { FrontierClass } from '../stats/bootstrap/frontier.ts'
+import type { HumanLabel } from './judges/label.ts'
+import type { JudgeReport } from './judges/report.ts'
 import type { Clock } from './latency.ts'
 
 export const REPORT_SCHEMA = 'vitest-campaign/report@1'
@@ -27,6 +29,10 @@ export const REFUSALS = [
   'not_applicable',
   'k_exceeds_n',
   'beyond_limit',
+  'no_pairs',
+  'no_variation',
+  'too_few_labels',
+  'weak_judge',
 ] as const
 export type RefusalCode = (typeof REFUSALS)[number]
 
@@ -42,7 +48,17 @@ export interface Estimate {
   /** Units (scenarios, families, for a 95th percentile single runs) that entered. */
   readonly n: number
   readonly unit: 'scenario' | 'family' | 'run'
-  readonly method: 't' | 'order-statistic' | 'log-ratio-t' | 'bounds' | 'betting' | 'mover' | 'tango' | 'hodges-lehmann'
+  readonly method:
+    | 't'
+    | 'order-statistic'
+    | 'log-ratio-t'
+    | 'bounds'
+    | 'betting'
+    | 'mover'
+    | 'tango'
+    | 'hodges-lehmann'
+    | 'rogan-gladen'
+    | 'ppi'
   /** True when A0 allows the interval as a description only: no verdict may rest on it. */
   readonly descriptive: boolean
   readonly refused?: RefusalCode
@@ -391,6 +407,7 @@ export interface CampaignReport {
   }
   readonly variants: readonly VariantSummary[]
   readonly candidates: readonly CandidateReport[]
+  readonly judges: readonly JudgeReport[]
   readonly integrity: {
     readonly backend: 'real' | 'mixed' | 'stub' | 'none'
     readonly issues: readonly {
@@ -446,6 +463,8 @@ export interface ReportInput {
   readonly records: Iterable<RunRecord>
   /** Campaign-level findings: calls without a cell, import errors, lost workers. */
   readonly problems: readonly Reason[]
+  /** What people say about outputs of this campaign; those of other campaigns are ignored. Default: nobody does. */
+  readonly labels?: readonly HumanLabel[]
   /** What the preregistration says; absent or null: there is none. */
   readonly prereg?: Registration | null
   /**

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { GUARDRAIL_ENDPOINTS } from '../campaign/plan.ts'
 import { CELL_STATUSES, type CellStatus } from '../record/status.ts'
 import { COST_PROVENANCES } from '../record/usage.ts'
+import { RATING_SCALES } from '../stats/agreement/krippendorff.ts'
 import { FRONTIER_CLASSES } from '../stats/bootstrap/frontier.ts'
+import type { Agreement, JudgeReport, Rate } from './judges/report.ts'
 import { CLOCKS } from './latency.ts'
 import {
   type AcceptedReport,
@@ -44,7 +46,18 @@ const estimate = z
     df: number,
     n: count,
     unit: z.enum(['scenario', 'family', 'run']),
-    method: z.enum(['t', 'order-statistic', 'log-ratio-t', 'bounds', 'betting', 'mover', 'tango', 'hodges-lehmann']),
+    method: z.enum([
+      't',
+      'order-statistic',
+      'log-ratio-t',
+      'bounds',
+      'betting',
+      'mover',
+      'tango',
+      'hodges-lehmann',
+      'rogan-gladen',
+      'ppi',
+    ]),
     descriptive: z.boolean(),
     refused,
   } satisfies ShapeOf<Estimate>)
@@ -224,6 +237,40 @@ const accepted = z.strictObject({
   without: z.array(text),
 } satisfies ShapeOf<AcceptedReport>)
 
+const agreement = z.strictObject({
+  scale: z.enum(RATING_SCALES),
+  outputs: count,
+  alpha: number,
+  lo: number,
+  hi: number,
+  reading: z.enum(['reliable', 'tentative', 'unreliable']).nullable(),
+  kappa: number,
+  ac1: number,
+  dominated: z.boolean(),
+  icc: number,
+  refused,
+} satisfies ShapeOf<Agreement>)
+
+const rate = z.strictObject({ est: z.number(), lo: z.number(), hi: z.number() } satisfies ShapeOf<Rate>).nullable()
+
+const judge = z.strictObject({
+  scorer: text,
+  raters: z.array(text),
+  models: z.array(text),
+  agreement: agreement.nullable(),
+  human: z
+    .strictObject({
+      labelled: count,
+      disputed: count,
+      agreement,
+      accuracy: z.strictObject({ sensitivity: rate, specificity: rate, youden: number }).nullable(),
+    })
+    .nullable(),
+  noise: variance.nullable(),
+  corrected: z.array(z.strictObject({ variant: text, passRate: estimate, mean: estimate })),
+  carries: z.boolean(),
+} satisfies ShapeOf<JudgeReport>)
+
 const cluster = {
   count,
   example: text.nullable(),
@@ -287,6 +334,7 @@ export const CampaignReportSchema = z.strictObject({
   coverage: z.strictObject({ planned: count, counts: statusCounts, reasons: z.record(z.string(), count) }),
   variants: z.array(variant),
   candidates: z.array(candidate),
+  judges: z.array(judge),
   integrity: z.strictObject({
     backend: z.enum(['real', 'mixed', 'stub', 'none']),
     issues: z.array(z.strictObject({ code: text, severity: z.enum(['error', 'warn']), count, example: text })),

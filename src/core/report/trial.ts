@@ -2,6 +2,7 @@ import type { PlannedGate } from '../campaign/plan.ts'
 import type { PhiloxKey } from '../stats/philox.ts'
 import type { Arm } from './arm.ts'
 import type { Cells } from './cells.ts'
+import type { JudgeReport } from './judges/report.ts'
 import type { Reason } from './report.ts'
 import type { Units } from './units.ts'
 
@@ -29,6 +30,8 @@ export interface Trial {
   readonly passes: boolean
   /** Whether the primary scorer is a judge. */
   readonly judged: boolean
+  /** How far that judge agrees with others who were asked the same; null where nobody was. */
+  readonly judge: JudgeReport | null
   readonly key: PhiloxKey
 }
 

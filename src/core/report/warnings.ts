@@ -15,6 +15,7 @@ interface Observed {
   readonly judged: readonly Judged[]
   readonly coverageFloor: number
   readonly problems: readonly Reason[]
+  readonly judges: CampaignReport['judges']
   readonly exploratory: readonly Reason[]
   readonly looks: CampaignReport['looks']
 }
@@ -28,6 +29,7 @@ export function warningsOf({
   judged,
   coverageFloor,
   problems,
+  judges,
   exploratory,
   looks,
 }: Observed): Reason[] {
@@ -80,6 +82,17 @@ export function warningsOf({
       'alpha_spent',
       `look ${looks.used} of ${looks.allowed} at these scenarios: each has 1/${looks.allowed} of the error rate`,
     )
+  for (const { scorer, agreement, human } of judges) {
+    for (const [found, whom] of [
+      [agreement, 'the other judges'],
+      [human?.agreement ?? null, 'people'],
+    ] as const) {
+      if (found?.reading === 'tentative')
+        warn('judge_tentative', `the judge ${scorer} agrees with ${whom} enough for tentative conclusions only`)
+      if (found?.reading === 'unreliable')
+        warn('judge_unreliable', `the judge ${scorer} agrees too little with ${whom} to carry a ship verdict`)
+    }
+  }
   const byDigest = new Map<string, string>()
   for (const { id, digest } of cells.variants) {
     const twin = byDigest.get(digest)

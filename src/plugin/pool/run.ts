@@ -81,7 +81,7 @@ export class Run {
     this.folder = folder
     this.facts = facts
     this.#journal = journal
-    this.#verdicts = new Verdicts(folder, (state) => this.#countLook(state))
+    this.#verdicts = new Verdicts(folder, context.root, (state) => this.#countLook(state))
     const replays = context.policy.traffic === 'replay' || context.policy.traffic === 'new'
     this.#changed = replays ? changedRecordings(context.root, process.env) : Promise.resolve(null)
     this.admission = new Admission(

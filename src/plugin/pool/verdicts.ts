@@ -3,6 +3,7 @@ import type { buildReport } from '../../core/report/build.ts'
 import type { CampaignReport } from '../../core/report/report.ts'
 import { writeAtomic } from './atomic-file.ts'
 import type { CampaignState } from './campaign-state.ts'
+import { readLabels } from './labels.ts'
 import type { RunFolder } from './run-folder.ts'
 
 /** The reports of a run, each computed once and again only when records or problems were added since. */
@@ -10,13 +11,16 @@ export class Verdicts {
   readonly #folder: RunFolder
   readonly #countLook: (state: CampaignState) => Promise<LookCount | null>
   #loading: Promise<{ readonly buildReport: typeof buildReport }> | null = null
+  readonly #root: string
   readonly #given = new Map<
     string,
     { readonly report: CampaignReport; readonly settled: number; readonly problems: number }
   >()
 
-  constructor(folder: RunFolder, countLook: (state: CampaignState) => Promise<LookCount | null>) {
+  /** @param root of the project, below which labels lie beside the eval files */
+  constructor(folder: RunFolder, root: string, countLook: (state: CampaignState) => Promise<LookCount | null>) {
     this.#folder = folder
+    this.#root = root
     this.#countLook = countLook
   }
 
@@ -42,14 +46,16 @@ export class Verdicts {
     }
     state.look ??= await this.#countLook(state)
     const { buildReport } = await this.#load()
+    const read = readLabels(this.#root, state.plan)
     const report = buildReport({
       plan: state.plan,
       fingerprint: state.fingerprint,
       records: state.records(),
-      problems: state.problems,
+      problems: [...state.problems, ...read.problems],
       accepted: state.accepted,
       prereg: state.registration,
       looks: state.look,
+      labels: read.labels,
     })
     this.#given.set(campaignId, { report, settled: state.settled.size, problems: state.problems.length })
     await writeAtomic(this.#folder.report(campaignId, 'json'), `${JSON.stringify(report, null, 2)}\n`)

@@ -299,6 +299,36 @@ describe('a wrong definition', () => {
     ['an infinite scale', scale([0, Number.POSITIVE_INFINITY]), 'scorers.label.scale', /null/],
     ['passAt outside', { scorers: { a: { score: () => 1, passAt: 2 } } }, 'scorers.a.passAt', /outside the scale/],
     [
+      'a second opinion on nothing',
+      { scorers: { a: { score: () => 1, rates: 'b' } } },
+      'scorers.a.rates',
+      /no other scorer/,
+    ],
+    [
+      'a second opinion on itself',
+      { scorers: { a: { score: () => 1, rates: 'a' } } },
+      'scorers.a.rates',
+      /no other scorer/,
+    ],
+    [
+      'a second opinion on a second opinion',
+      {
+        scorers: {
+          a: () => 1,
+          b: { score: () => 1, rates: 'a' },
+          c: { score: () => 1, rates: 'b' },
+        },
+      },
+      'scorers.c.rates',
+      /itself rates "a"/,
+    ],
+    [
+      'a second opinion on another scale',
+      { scorers: { a: () => 1, b: { score: () => 1, rates: 'a', scale: [1, 5] } } },
+      'scorers.b.rates',
+      /scale is another/,
+    ],
+    [
       'a config with undefined',
       { scorers: { a: { score: () => 1, config: { x: undefined } } } },
       'scorers.a.config.x',

@@ -20,6 +20,7 @@ const quiet: Evidence = {
   skewedLower: -0.1,
   zeroSpread: false,
   tangoLower: null,
+  judgeUnreliable: false,
   p: 0.9,
   alpha: 0.025,
   margin: null,
@@ -291,6 +292,23 @@ const ROWS: readonly Row[] = [
     false,
   ],
   [
+    'a gain by a judge that does not carry it',
+    { ...better, judgeUnreliable: true },
+    '10',
+    'inconclusive',
+    'judge_unreliable',
+    false,
+  ],
+  [
+    'not worse by such a judge, on scenarios tuned on',
+    { margin: 0.2, judgeUnreliable: true, exploratory: true },
+    '10',
+    'inconclusive',
+    'judge_unreliable',
+    false,
+  ],
+  ['harm by such a judge', { ...worse, judgeUnreliable: true }, '3', 'regress', 'harm_shown', true],
+  [
     'passes and failures of one seed: a gain that the exact test does not show',
     { ...better, tangoLower: 0.05, p: 0.06, units: 40 },
     '11',
@@ -370,6 +388,7 @@ describe('the verdict table', () => {
       '10',
       '10',
       '10',
+      '10',
       '11',
     ])
     expect(new Set(RULES.map(({ code }) => code)).size).toBe(RULES.length)
@@ -389,9 +408,20 @@ const open: ThresholdEvidence = {
   upper: 0.95,
   threshold: 0.9,
   coverageShort: false,
+  judgeUnreliable: false,
 }
 
 describe('the table of an atLeast gate', () => {
+  const OUTCOMES: { readonly [code: string]: string } = {
+    invalid: 'invalid',
+    must_pass_broken: 'regress',
+    below_threshold: 'regress',
+    above_threshold: 'ship',
+    judge_unreliable: 'inconclusive',
+    incomplete: 'inconclusive',
+    threshold_undecided: 'inconclusive',
+  }
+
   it.each<readonly [string, Partial<ThresholdEvidence>, string, string, boolean]>([
     ['invalid', { invalid: true, upper: 0.1 }, '1', 'invalid', true],
     ['must pass', { mustPassBroken: true, lower: 0.95 }, '2', 'must_pass_broken', true],
@@ -402,10 +432,23 @@ describe('the table of an atLeast gate', () => {
     ['upper bound below, cells missing', { upper: 0.8, coverageShort: true }, 'at-least', 'below_threshold', true],
     ['open, cells missing', { coverageShort: true }, '10', 'incomplete', true],
     ['open', {}, '11', 'threshold_undecided', false],
+    [
+      'above by a judge that does not carry it',
+      { lower: 0.95, judgeUnreliable: true },
+      '10',
+      'judge_unreliable',
+      false,
+    ],
+    ['below by such a judge', { upper: 0.8, judgeUnreliable: true }, 'at-least', 'below_threshold', true],
     ['no interval', { lower: null, upper: null }, '11', 'threshold_undecided', false],
   ])('%s', (_, evidence, row, code, red) => {
     const rule = decideThreshold({ ...open, ...evidence })
-    expect({ row: rule.row, code: rule.code, red: rule.red }).toEqual({ row, code, red })
+    expect({ row: rule.row, outcome: rule.outcome, code: rule.code, red: rule.red }).toEqual({
+      row,
+      outcome: OUTCOMES[code],
+      code,
+      red,
+    })
   })
 
   it('has one rule per code', () => {
