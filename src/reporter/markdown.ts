@@ -7,6 +7,7 @@ import type {
 } from '../core/report/report.ts'
 import { guardrails } from './markdown/guardrails.ts'
 import { judges } from './markdown/judges.ts'
+import { slices } from './markdown/slices.ts'
 import { spread } from './markdown/spread.ts'
 import { tests } from './markdown/tests.ts'
 import { block, code, grid, text } from './markdown/text.ts'
@@ -55,6 +56,7 @@ export function renderMarkdown(report: CampaignReport): string {
     spread(report, scale),
     judges(report, scale),
     ...bySeverity(report.candidates).map((candidate) => worst(report, candidate, scale)),
+    slices(report, scale),
     coverage(report),
     failures(report),
     integrity(report),

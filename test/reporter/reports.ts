@@ -121,6 +121,7 @@ export function candidate(id: string, part: Partial<CandidateReport> = {}): Cand
     variance: noVariance,
     power: {
       target: null,
+      unit: 'scenario',
       requiredScenarios: null,
       requiredAtAnySeeds: null,
       requiredUsd: null,
@@ -183,6 +184,7 @@ export function report(part: Partial<CampaignReport> = {}): CampaignReport {
     variants: [variant('current', { role: 'comparator' }), variant('concise', { role: 'candidate' })],
     candidates: [candidate('concise')],
     judges: [],
+    slices: [],
     integrity: { backend: 'real', issues: [] },
     evidence: { live: 144, replayed: 0, mixed: 0, carried: 0, silent: 0, recordedFrom: null, recordedTo: null },
     failures: [],

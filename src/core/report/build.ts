@@ -27,6 +27,7 @@ import {
   type VariantSummary,
 } from './report.ts'
 import { rounded } from './rounding.ts'
+import { slicesOf } from './slices.ts'
 import { decidingCells, splitLeaks } from './splits.ts'
 import { unitsOf } from './units.ts'
 import { summarize } from './variant-summary.ts'
@@ -73,6 +74,10 @@ export function buildReport(input: ReportInput): CampaignReport {
   const comparators = names.candidates.map((id) => {
     const comparator = joined === null ? names.comparator : (joined.comparatorOf.get(id) ?? null)
     return comparator === null ? null : (armNamed(comparator) ?? null)
+  })
+  const pairs = candidates.flatMap((arm, j) => {
+    const comparator = comparators[j] ?? null
+    return comparator === null ? [] : [{ arm, comparator }]
   })
   const compared = (arm: Arm): boolean =>
     comparators.includes(arm) || cells.variants[arm.variant]?.id === names.comparator
@@ -187,6 +192,7 @@ export function buildReport(input: ReportInput): CampaignReport {
     variants,
     candidates: judged.map(({ report }) => report),
     judges,
+    slices: slicesOf(cells, pairs, scale ?? [0, 1]),
     integrity,
     evidence: evidenceOf(own),
     failures,

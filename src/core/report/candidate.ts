@@ -137,6 +137,7 @@ function judge(
     variance: comparison?.variance ?? { ...varianceOf([]), refused: 'not_applicable' },
     power: comparison?.power ?? {
       target: gate.target,
+      unit: units.kind,
       requiredScenarios: null,
       requiredAtAnySeeds: null,
       requiredUsd: null,

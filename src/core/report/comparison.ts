@@ -14,7 +14,7 @@ import { pairedTestsOf } from './paired-tests.ts'
 import type { CandidateReport, Estimate, GuardrailReport, Variance } from './report.ts'
 import { SHOWN_POWER, type Trial } from './trial.ts'
 import type { Units } from './units.ts'
-import { pairedRows, powerOf, varianceOf } from './variance.ts'
+import { pairedRows, powerOf, unitRows, varianceOf } from './variance.ts'
 
 const UNSEEN_LEVEL = 0.95
 
@@ -105,7 +105,7 @@ export function compare(
   }
   if (arm.measured === 0 || comparator.measured === 0)
     return nothingMeasured(decide(evidence), level, trial, guardrails, { lo: lower.mean, hi: upper.mean })
-  const rows = pairedRows(cells, arm, comparator, scale[0])
+  const rows = unitRows(units, pairedRows(cells, arm, comparator, scale[0]), cells.seeds.length)
   const variance = varianceOf(rows)
   const pairUsd = meanPair(efficiency.spent.comparator, efficiency.spent.candidate)
   const lost = complete.filter((difference) => difference < -span / 2).length
@@ -142,6 +142,7 @@ export function compare(
     power: powerOf({
       rows,
       variance,
+      units,
       scenarios: cells.scenarios.length,
       seeds: cells.seeds.length,
       target: evidence.target,
@@ -208,6 +209,7 @@ function nothingMeasured(
     variance: varianceOf([]),
     power: {
       target: gate.target ?? gate.margin,
+      unit: units.kind,
       requiredScenarios: null,
       requiredAtAnySeeds: null,
       requiredUsd: null,

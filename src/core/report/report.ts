@@ -268,7 +268,9 @@ export interface CandidateReport {
   readonly power: {
     /** Effect that the plan asks to see; null where it names none. */
     readonly target: number | null
-    /** Scenarios that would show it 4 times in 5 at this number of seeds, and at any number of seeds. */
+    /** What is counted: scenarios, or the families they come in. */
+    readonly unit: 'scenario' | 'family'
+    /** Units that would show it 4 times in 5 at this number of seeds, and at any number of seeds. */
     readonly requiredScenarios: number | null
     readonly requiredAtAnySeeds: number | null
     /** Money for the scenarios that are missing, both arms, at what a cell cost here. */
@@ -286,6 +288,21 @@ export interface CandidateReport {
   readonly flakinessChange: Estimate
   readonly worst: readonly ScenarioChange[]
   readonly changed: { readonly worse: number; readonly better: number; readonly same: number; readonly missing: number }
+}
+
+/** One candidate in one kind of scenarios. Exploratory: it feeds no verdict. */
+export interface SliceReport {
+  /** `family`, or `tag <name>`. */
+  readonly by: string
+  readonly value: string
+  readonly candidate: string
+  readonly scenarios: number
+  /** Over complete pairs; where q picks the row, wide enough for having been picked. */
+  readonly difference: Estimate
+  /** Paired t, two-sided; null below six scenarios, or where all moved alike. */
+  readonly p: number | null
+  /** Share of false discoveries when this row and all smaller q are believed. */
+  readonly q: number | null
 }
 
 /** Cells that failed in one way. */
@@ -408,6 +425,7 @@ export interface CampaignReport {
   readonly variants: readonly VariantSummary[]
   readonly candidates: readonly CandidateReport[]
   readonly judges: readonly JudgeReport[]
+  readonly slices: readonly SliceReport[]
   readonly integrity: {
     readonly backend: 'real' | 'mixed' | 'stub' | 'none'
     readonly issues: readonly {

@@ -22,6 +22,7 @@ import {
   REPORT_SCHEMA,
   type Reason,
   type ScenarioChange,
+  type SliceReport,
   type Variance,
   type VariantSummary,
 } from './report.ts'
@@ -204,6 +205,7 @@ const candidate = z.strictObject({
   variance,
   power: z.strictObject({
     target: number,
+    unit: z.enum(['scenario', 'family']),
     requiredScenarios: count.nullable(),
     requiredAtAnySeeds: count.nullable(),
     requiredUsd: number,
@@ -335,6 +337,17 @@ export const CampaignReportSchema = z.strictObject({
   variants: z.array(variant),
   candidates: z.array(candidate),
   judges: z.array(judge),
+  slices: z.array(
+    z.strictObject({
+      by: text,
+      value: text,
+      candidate: text,
+      scenarios: count,
+      difference: estimate,
+      p: number,
+      q: number,
+    } satisfies ShapeOf<SliceReport>),
+  ),
   integrity: z.strictObject({
     backend: z.enum(['real', 'mixed', 'stub', 'none']),
     issues: z.array(z.strictObject({ code: text, severity: z.enum(['error', 'warn']), count, example: text })),

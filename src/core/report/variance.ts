@@ -7,6 +7,7 @@ import { FEWEST_UNITS, T_UNITS } from './decision.ts'
 import { detectableEffect } from './detectable.ts'
 import { plural } from './numbers.ts'
 import type { CandidateReport, Variance } from './report.ts'
+import type { Units } from './units.ts'
 
 /** Smallest effect, in standard deviations, for which a number of scenarios is worth naming. */
 const SMALLEST_EFFECT = 0.003
@@ -28,20 +29,46 @@ export function rowsOf(cells: Cells, variant: number, bottom: number): number[][
   )
 }
 
-/** Candidate less comparator, seed by seed, of the scenarios where both have all of them. */
+/** Candidate less comparator, seed by seed; empty for a scenario of which a seed is missing in either. */
 export function pairedRows(cells: Cells, candidate: Arm, comparator: Arm, bottom: number): number[][] {
   const seeds = cells.seeds.length
-  return cells.scenarios.flatMap((_, scenario) => {
+  return cells.scenarios.map((_, scenario) => {
     if (candidate.observed[scenario] !== seeds || comparator.observed[scenario] !== seeds) return []
     const value = (arm: Arm, seed: number): number =>
       cellValue(recordAt(cells, arm.variant, scenario, seed), bottom) ?? bottom
-    return [cells.seeds.map((_seed, seed) => value(candidate, seed) - value(comparator, seed))]
+    return cells.seeds.map((_seed, seed) => value(candidate, seed) - value(comparator, seed))
+  })
+}
+
+/**
+ * Rows of the units of inference. A family is one unit, and its row of one seed the mean over its scenarios: their
+ * likeness is between families, and no number of scenarios of one family buys it away. Scenarios without all seeds are
+ * left out of families of several.
+ *
+ * @param rows by scenario, empty for one that is left out
+ */
+export function unitRows(units: Units, rows: readonly (readonly number[])[], seeds: number): number[][] {
+  const groups = Array.from({ length: units.count }, (): (readonly number[])[] => [])
+  units.of.forEach((unit, scenario) => {
+    const row = rows[scenario]
+    if (row !== undefined && row.length > 0) groups[unit]?.push(row)
+  })
+  return groups.flatMap((group): number[][] => {
+    const [first] = group
+    if (first === undefined) return []
+    if (group.length === 1) return [[...first]]
+    const complete = group.filter((row) => row.length === seeds)
+    if (complete.length === 0) return []
+    const mean = (seed: number): number => complete.reduce((sum, row) => sum + (row[seed] ?? 0), 0) / complete.length
+    return [Array.from({ length: seeds }, (_, seed) => mean(seed))]
   })
 }
 
 export interface Purchase {
   readonly rows: readonly (readonly number[])[]
   readonly variance: Variance
+  readonly units: Units
+  /** All of them, of all units. */
   readonly scenarios: number
   readonly seeds: number
   readonly target: number | null
@@ -54,6 +81,7 @@ export interface Purchase {
 export function powerOf({
   rows,
   variance,
+  units,
   scenarios,
   seeds,
   target,
@@ -62,7 +90,7 @@ export function powerOf({
 }: Purchase): CandidateReport['power'] {
   const { tau2, sigma2 } = variance
   const known = tau2 !== null && sigma2 !== null
-  const nothing = { target, requiredScenarios: null, requiredAtAnySeeds: null, requiredUsd: null }
+  const nothing = { target, unit: units.kind, requiredScenarios: null, requiredAtAnySeeds: null, requiredUsd: null }
   const means = rows.map((row) => row.reduce((sum, value) => sum + value, 0) / row.length)
   const spread = means.length < 2 ? null : moments(means)
   if (spread === null || spread.equal) {
@@ -87,24 +115,27 @@ export function powerOf({
   }
   const atThisK = known ? needed(tau2, sigma2, seeds) : needed(spread.sd ** 2, 0, 1)
   const atAnyK = known ? needed(tau2, 0, 1) : null
-  const more = atThisK === null ? null : Math.max(0, atThisK - scenarios)
+  const more = atThisK === null ? null : Math.max(0, atThisK - units.count) * (scenarios / units.count)
   return {
     target,
+    unit: units.kind,
     requiredScenarios: atThisK,
     requiredAtAnySeeds: atAnyK,
     requiredUsd: more === null || pairUsd === null ? null : more * seeds * pairUsd,
     seedsNarrowBy: narrow,
-    advice: adviceOf(scenarios, atThisK, atAnyK, seedWords),
+    advice: adviceOf(units, atThisK, atAnyK, seedWords),
   }
 }
 
-function adviceOf(scenarios: number, atThisK: number | null, atAnyK: number | null, seedWords: string): string {
+function adviceOf(units: Units, atThisK: number | null, atAnyK: number | null, seedWords: string): string {
+  const there = units.count
+  const [one, many] = units.kind === 'family' ? ['family', 'families'] : ['scenario', 'scenarios']
   const tail = seedWords === '' ? '' : `; ${seedWords}`
-  if (atThisK === null) return `the effect is too small for any affordable number of scenarios${tail}`
-  if (atThisK <= scenarios) return `enough scenarios for the effect asked about (${atThisK} needed)${tail}`
-  const needs = `${plural(atThisK, 'scenario')} needed, ${scenarios} there`
-  if (atAnyK === null) return `buy scenarios: ${needs}${tail}`
-  return atAnyK > scenarios
-    ? `buy scenarios: ${needs}; below ${atAnyK} no number of seeds is enough`
-    : `buy seeds, or scenarios (${needs})${tail}`
+  if (atThisK === null) return `the effect is too small for any affordable number of ${many}${tail}`
+  if (atThisK <= there) return `enough ${many} for the effect asked about (${atThisK} needed)${tail}`
+  const needs = `${plural(atThisK, one, many)} needed, ${there} there`
+  if (atAnyK === null) return `buy ${many}: ${needs}${tail}`
+  return atAnyK > there
+    ? `buy ${many}: ${needs}; below ${atAnyK} no number of seeds is enough`
+    : `buy seeds, or ${many} (${needs})${tail}`
 }

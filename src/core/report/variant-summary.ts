@@ -8,7 +8,7 @@ import { latencyOf } from './latency.ts'
 import type { VariantSummary } from './report.ts'
 import { splitMeans } from './splits.ts'
 import { type Units, unitMeans } from './units.ts'
-import { rowsOf, varianceOf } from './variance.ts'
+import { rowsOf, unitRows, varianceOf } from './variance.ts'
 
 const mean = (values: Float64Array): number | null =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
@@ -80,7 +80,7 @@ export function summarize({
     tokens: tokensOf(records),
     reliability: reliabilityOf(arm, units, cells.seeds.length, level, hasPass),
     flakiness: flakinessOf(cells, arm, units, level),
-    variance: varianceOf(rowsOf(cells, arm.variant, scale[0])),
+    variance: varianceOf(unitRows(units, rowsOf(cells, arm.variant, scale[0]), cells.seeds.length)),
     ...splitMeans(all, whole, level, scale),
     frontier,
   }
