@@ -5,6 +5,7 @@ import { buildReport } from '../../../src/core/report/build.ts'
 import type { CampaignReport, CandidateReport, VariantSummary } from '../../../src/core/report/report.ts'
 import { cohenKappa } from '../../../src/core/stats/agreement/two-judges.ts'
 import { tTwoSided } from '../../../src/core/stats/student-t.ts'
+import { wilcoxonSignedRank } from '../../../src/core/stats/wilcoxon.ts'
 import { cellsOf, fingerprintOf, type Given, idDigest, inputOf, planOf, recordOf, recordsOf } from './records.ts'
 
 /** Defects of other eval tools, as test cases: the input that fooled them must not fool this report. */
@@ -173,6 +174,15 @@ describe('defects of other tools', () => {
     expect(report.verdict).toMatchObject({ word: 'FAIL', outcome: 'invalid', rule: '1' })
     expect(report.verdict.reasons[0]).toMatchObject({ code, text: expect.stringContaining('concise / s04 / seed 0') })
     expect(() => JSON.stringify(report)).not.toThrow()
+  })
+
+  it('11: a NaN score ends in a reason, not in a loop: neither the tests nor the report take one', () => {
+    expect(() => wilcoxonSignedRank([0.1, Number.NaN, -0.2])).toThrow('difference 1 is NaN')
+    const plan = planOf()
+    const records = recordsOf(plan, (cell, { scenario }) => (isCandidate(cell) && scenario === 2 ? Number.NaN : 1))
+    const { verdict } = buildReport(inputOf(plan, records))
+    expect(verdict).toMatchObject({ outcome: 'invalid', red: true })
+    expect(verdict.headline).toContain('without a finite score')
   })
 
   it('12: a byte-identical candidate that a judge scores higher is held, not shipped', () => {

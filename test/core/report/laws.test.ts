@@ -71,7 +71,7 @@ describe('laws of the report', () => {
         expect(only(ten).outcome).toBe(only(one).outcome)
         expect(only(ten).signFlip?.p).toBe(only(one).signFlip?.p)
       }),
-      { numRuns: 40 },
+      { numRuns: 500 },
     )
   })
 
@@ -86,7 +86,7 @@ describe('laws of the report', () => {
         close(difference(other).hi, difference(one).hi)
         expect(only(other).outcome).toBe(only(one).outcome)
       }),
-      { numRuns: 40 },
+      { numRuns: 500 },
     )
   })
 
@@ -99,7 +99,7 @@ describe('laws of the report', () => {
         close(other.lo, one.hi === null ? null : -one.hi)
         close(other.hi, one.lo === null ? null : -one.lo)
       }),
-      { numRuns: 40 },
+      { numRuns: 500 },
     )
   })
 
@@ -147,7 +147,7 @@ describe('laws of the report', () => {
           expect(JSON.stringify(buildReport(inputOf(shuffled, again)))).toBe(first)
         },
       ),
-      { numRuns: 30 },
+      { numRuns: 500 },
     )
   })
 
@@ -162,7 +162,7 @@ describe('laws of the report', () => {
         expect(JSON.stringify(numbers(other.candidates))).toBe(JSON.stringify(numbers(candidates)))
         expect(other.verdict).toEqual(verdict)
       }),
-      { numRuns: 40 },
+      { numRuns: 500 },
     )
   })
 
@@ -175,7 +175,7 @@ describe('laws of the report', () => {
         close(other.lo, one.lo)
         close(other.hi, one.hi)
       }),
-      { numRuns: 40 },
+      { numRuns: 500 },
     )
   })
 
@@ -202,7 +202,7 @@ describe('laws of the report', () => {
           }
         },
       ),
-      { numRuns: 30 },
+      { numRuns: 500 },
     )
   })
 
@@ -227,7 +227,7 @@ describe('laws of the report', () => {
         }
         expect(build(2).candidates[0]?.signFlip).toEqual(all.candidates[0]?.signFlip)
       }),
-      { numRuns: 40 },
+      { numRuns: 500 },
     )
   })
 
@@ -249,7 +249,7 @@ describe('laws of the report', () => {
           expect(rank(after)).toBeLessThanOrEqual(rank(before))
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 500 },
     )
   })
 
@@ -260,7 +260,7 @@ describe('laws of the report', () => {
         expect(report.verdict).toMatchObject({ outcome: 'hold', word: 'PASS', red: false })
         expect(report.candidates[0]?.unseenLoss?.lost).toBe(0)
       }),
-      { numRuns: 40 },
+      { numRuns: 500 },
     )
   })
 
@@ -280,7 +280,7 @@ describe('laws of the report', () => {
           }
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 500 },
     )
   })
 })
