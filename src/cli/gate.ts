@@ -37,7 +37,14 @@ export const gate: Command = {
         return exitCode
       })
       for (const text of runNotes(run)) note(context, text)
-      return exitCodeOfRun(codes, args.text('campaign') === undefined ? run.recorded.problems : [])
+      if (args.text('campaign') !== undefined) return exitCodeOfRun(codes, [], true)
+      const finished = run.recorded.end === 'finished'
+      if (!finished)
+        note(
+          context,
+          'campaigns that it had not come to are missing from it: run it again, or name one with --campaign',
+        )
+      return exitCodeOfRun(codes, run.recorded.problems, finished)
     } finally {
       run.close()
     }

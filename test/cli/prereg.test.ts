@@ -97,11 +97,13 @@ describe('a preregistered release', () => {
 
     git(root, 'add', '.')
     git(root, 'commit', '-q', '-m', 'register')
+    // Measured again with the same answers: what was looked at before the commit is no new data.
     await run(root, { MARGIN: '0.05' })
     expect((await registered(root)).report).toMatchObject({
       confirmatory: false,
+      looks: { used: 1 },
       candidates: [{ outcome: 'hold', rule: '6' }],
-      prereg: { order: 'before', verified: false, deviations: [{ field: 'minGain', planned: 0.1, actual: 0.05 }] },
+      prereg: { order: 'after', verified: false, deviations: [{ field: 'minGain', planned: 0.1, actual: 0.05 }] },
     })
 
     const path = join(root, FILE)

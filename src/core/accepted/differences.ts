@@ -48,9 +48,13 @@ export function differencesOf(a: Side, b: Side): string[] {
     if (ids.length > 0)
       say('scenarios', `${ids.length} ${word} (${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', …' : ''})`)
   }
-  if (a.seeds.join() !== b.seeds.join())
-    say('seeds', `${plural(a.seeds.length, 'seed')} -> ${plural(b.seeds.length, 'seed')}`)
+  if (a.seeds.join() !== b.seeds.join()) say('seeds', `${listed(a.seeds)} -> ${listed(b.seeds)}`)
   return lines
+}
+
+function listed(seeds: readonly number[]): string {
+  const first = seeds.slice(0, 5).join(', ')
+  return `${plural(seeds.length, 'seed')} (${first}${seeds.length > 5 ? ', …' : ''})`
 }
 
 function modelWords({ requested, served }: AcceptedHeader['variants'][number]['models']): string {

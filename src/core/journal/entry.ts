@@ -66,6 +66,8 @@ const look = z.strictObject({
   used: z.number().int().positive(),
   /** One-sided error rate spent by this look and those before it. */
   spent: z.number(),
+  /** When the same answers were first looked at; null or absent: now. */
+  since: z.iso.datetime().nullish(),
 })
 
 const problem = z.strictObject({

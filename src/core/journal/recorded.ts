@@ -55,7 +55,7 @@ export class RecordedCampaign {
   /** What stands in the journal beside plan and records. */
   readonly accepted: EntryOf<'accepted'> | null
   readonly registration: EntryOf<'prereg'>['registration'] | null
-  readonly look: Pick<EntryOf<'look'>, 'used' | 'spent'> | null
+  readonly look: Pick<EntryOf<'look'>, 'used' | 'spent' | 'since'> | null
   /** Every planned cell. */
   readonly cells: readonly PlannedCell[]
   readonly #run: EntryOf<'run'>
@@ -77,7 +77,10 @@ export class RecordedCampaign {
   ) {
     this.accepted = beside.accepted ?? null
     this.registration = beside.prereg?.registration ?? null
-    this.look = beside.look === undefined ? null : { used: beside.look.used, spent: beside.look.spent }
+    this.look =
+      beside.look === undefined
+        ? null
+        : { used: beside.look.used, spent: beside.look.spent, since: beside.look.since ?? null }
     this.plan = plan
     this.cells = cells
     this.fingerprint = fingerprint

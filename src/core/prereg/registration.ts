@@ -21,15 +21,22 @@ export const Registration = z.strictObject({
 })
 export type Registration = z.infer<typeof Registration>
 
-/** What a preregistration is worth for these records. */
+/**
+ * What a preregistration is worth for these records.
+ *
+ * @param seen when a look at the same answers was counted before: measuring them again does not make them new
+ */
 export function preregistrationOf(
   registration: Registration,
   plan: CampaignPlan,
   records: Iterable<RunRecord | undefined>,
+  seen: string | null = null,
 ): Preregistration {
   const { source, claim, terms, commit } = registration
   const deviations = deviationsOf(terms, termsOf(plan))
-  const order = orderOf(commit, earliest(records))
+  const measured = earliest(records)
+  const first = measured !== null && seen !== null && Date.parse(seen) < Date.parse(measured) ? seen : measured
+  const order = orderOf(commit, first)
   return {
     hash: digestOf(terms, 'terms'),
     claim,

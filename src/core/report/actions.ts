@@ -7,6 +7,7 @@ interface Findings {
   readonly campaignId: string
   readonly accepted: AcceptedReport | null
   readonly judged: readonly Judged[]
+  readonly exploratory: readonly Reason[]
   readonly variants: readonly VariantSummary[]
   readonly failures: CampaignReport['failures']
   readonly counts: StatusCounts
@@ -68,6 +69,7 @@ export function actionsOf({
   campaignId,
   accepted,
   judged,
+  exploratory,
   variants,
   failures,
   counts,
@@ -112,7 +114,7 @@ export function actionsOf({
   }
   for (const { report } of judged) {
     const { outcome, power, difference } = report
-    if (report.rule === '6') act('holdout', `confirm ${report.id} on holdout scenarios`)
+    if (report.rule === '6') act('holdout', confirmText(report.id, exploratory))
     if (outcome !== 'inconclusive' && outcome !== 'underpowered') continue
     const { requiredScenarios, requiredUsd, advice } = power
     if (difference !== null && requiredScenarios !== null && advice?.startsWith('buy')) {
@@ -124,7 +126,10 @@ export function actionsOf({
   for (const failure of failures) {
     // A scorer that fails hides what it should have measured: never less urgent than the subject's failures.
     if (failure !== most && failure.class !== SCORER_ERROR) continue
-    const what = failure.class === SCORER_ERROR ? 'have no score of a scorer that failed' : `failed as ${failure.class}`
+    const what =
+      failure.class === SCORER_ERROR
+        ? `${failure.count === 1 ? 'has' : 'have'} no score of a scorer that failed`
+        : `failed as ${failure.class}`
     act('failures', `${plural(failure.count, 'cell')} ${what}: ${failureAdvice(failure)}`)
   }
   const flaky = variants.filter(({ flakiness }) => (flakiness.share ?? 0) > 0.2).map(({ id }) => id)
@@ -133,6 +138,18 @@ export function actionsOf({
   if (seeds === 1 && judged.some(({ report }) => report.outcome === 'inconclusive'))
     act('seeds', 'run with `seeds: 3` once: with one seed nobody knows how flaky a scenario is')
   return actions
+}
+
+/** What would confirm a candidate that looks good, by the first thing in its way. */
+const CONFIRM_ACTIONS: { readonly [code: string]: string } = {
+  looks_exhausted: 'on holdout scenarios that nobody has looked at: the planned looks at these are used up',
+  prereg_deviates: 'with a run of what was registered, or register again before a run on fresh scenarios',
+  prereg_unverified: 'with a run whose registration is committed, in a whole clone, before anything is measured',
+  accepted_model_differs: 'against freshly accepted records of the same model snapshot',
+}
+
+function confirmText(id: string, [why]: readonly Reason[]): string {
+  return `confirm ${id} ${CONFIRM_ACTIONS[why?.code ?? ''] ?? 'on holdout scenarios'}`
 }
 
 function continueText(counts: StatusCounts): string {

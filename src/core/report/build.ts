@@ -84,7 +84,7 @@ export function buildReport(input: ReportInput): CampaignReport {
   const looks = looksOf(input)
   const declaredAlpha = plan.gate?.alpha ?? DEFAULT_ALPHA
   const alpha = alphaPerLook(declaredAlpha, looks.allowed)
-  const prereg = input.prereg == null ? null : preregistrationOf(input.prereg, plan, own.records)
+  const prereg = input.prereg == null ? null : preregistrationOf(input.prereg, plan, own.records, input.looks?.since)
   const exploratory = exploratoryReasons(plan.gate, cells, looks, prereg, joined?.report ?? null)
   const roles = arms.map((arm): VariantSummary['role'] =>
     compared(arm) ? 'comparator' : candidates.includes(arm) ? 'candidate' : 'variant',
@@ -212,6 +212,7 @@ export function buildReport(input: ReportInput): CampaignReport {
       campaignId: plan.campaignId,
       accepted: joined?.report ?? null,
       judged,
+      exploratory,
       variants,
       failures,
       counts,
@@ -256,7 +257,7 @@ function looksOf({ plan, looks }: ReportInput): CampaignReport['looks'] {
 
 const ORDER_WORDS: { readonly [order in Preregistration['order']]: string } = {
   before: 'it was committed in time',
-  after: 'it was committed after the first measurement',
+  after: 'it was committed after the first measurement, or after a look at the same answers',
   uncommitted: 'its file is not committed as it is',
   unknown: 'without a whole git history nobody knows what came first',
 }

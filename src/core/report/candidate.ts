@@ -116,14 +116,15 @@ function judge(
       paired === null
         ? null
         : {
-            p: paired.test.raw,
+            p: units.count < 2 ? null : paired.test.raw,
             pFloor: paired.test.pFloor,
             exact: paired.test.exact,
             resamples: paired.test.resamples,
+            ...(units.count < 2 ? { refused: 'one_scenario' as const } : {}),
           },
     adjusted: {
       method: paired === null || trial.candidates.length < 2 ? 'none' : 'maxT',
-      p: paired?.test.adjusted ?? null,
+      p: units.count < 2 ? null : (paired?.test.adjusted ?? null),
       intervals: shared.method,
     },
     detectableDrop: comparison?.detectable ?? { drop: null, refused: 'not_applicable' },

@@ -73,7 +73,15 @@ export function compare(
   const boundedLower = gate.assurance === 'bounded' ? boundedOf(lowest, span, level, units) : null
   const spread = complete.length < 2 ? null : moments(complete)
   const drop = effect === null || spread === null || spread.equal ? null : effect * spread.sd
-  const tests = pairedTestsOf({ contrast, units, scale, seeds: cells.seeds.length, level, judged: trial.judged })
+  const tests = pairedTestsOf({
+    contrast,
+    arms: [arm, comparator],
+    units,
+    scale,
+    seeds: cells.seeds.length,
+    level,
+    judged: trial.judged,
+  })
   const evidence: Evidence = {
     ...known,
     units: units.count,
@@ -133,7 +141,7 @@ export function compare(
             refused: effect === null ? 'too_few_scenarios' : spread === null ? 'missing_cells' : 'zero_spread',
           },
     unseenLoss:
-      complete.length === 0
+      complete.length < 2
         ? null
         : { lost, units: complete.length, upperRate: rateUpperBound(lost, complete.length, UNSEEN_LEVEL) },
     guardrails,

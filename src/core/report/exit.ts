@@ -40,8 +40,16 @@ const LEAVING_OUT: ReadonlySet<string> = new Set([
 /** Gravest first: an invalid campaign says nothing about anybody, a shown loss more than an open question. */
 export const GRAVITY: readonly ExitCode[] = [2, 1, 3, 0]
 
-/** What a whole run means for the process that asked: its gravest campaign, and 2 where something is not in it. */
-export function exitCodeOfRun(campaigns: readonly ExitCode[], problems: readonly Reason[]): ExitCode {
-  if (campaigns.length === 0 || problems.some(({ code }) => LEAVING_OUT.has(code))) return 2
+/**
+ * What a whole run means for the process that asked: its gravest campaign, and 2 where something is not in it.
+ *
+ * @param finished it reached its end; one that was cut off may lack campaigns that it had not come to
+ */
+export function exitCodeOfRun(
+  campaigns: readonly ExitCode[],
+  problems: readonly Reason[],
+  finished: boolean,
+): ExitCode {
+  if (!finished || campaigns.length === 0 || problems.some(({ code }) => LEAVING_OUT.has(code))) return 2
   return GRAVITY.find((code) => campaigns.includes(code)) ?? 0
 }

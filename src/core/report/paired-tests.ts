@@ -2,6 +2,7 @@ import { hodgesLehmann } from '../stats/hodges-lehmann.ts'
 import { mcnemarExact, mcnemarMidP } from '../stats/mcnemar.ts'
 import { tangoScoreInterval } from '../stats/tango.ts'
 import { wilcoxonSignedRank } from '../stats/wilcoxon.ts'
+import type { Arm } from './arm.ts'
 import type { Contrast } from './contrast.ts'
 import { differences, within } from './estimate.ts'
 import type { CandidateReport, Estimate } from './report.ts'
@@ -12,6 +13,7 @@ const MOST_RANKED = 400
 
 export interface PairedTests {
   readonly contrast: Contrast
+  readonly arms: readonly [candidate: Arm, comparator: Arm]
   readonly units: Units
   readonly scale: readonly [number, number]
   readonly seeds: number
@@ -30,15 +32,16 @@ export function pairedTestsOf(given: PairedTests): CandidateReport['tests'] {
   return { mcnemar: mcnemarOf(given), wilcoxon: wilcoxonOf(given) }
 }
 
-function isPassOrFail({ contrast: { lowest }, scale: [bottom, top] }: PairedTests): boolean {
-  const span = top - bottom
-  return lowest.every((moved) => moved === 0 || Math.abs(Math.abs(moved) - span) <= 1e-12 * span)
+/** By the scores, not the differences: two arms that both score .5 everywhere have neither passed nor failed. */
+function isPassOrFail({ arms, scale: [bottom, top] }: PairedTests): boolean {
+  const near = (score: number, end: number): boolean => Math.abs(score - end) <= 1e-12 * (top - bottom)
+  return arms.every(({ mean }) => mean.every((score) => near(score, bottom) || near(score, top)))
 }
 
 function mcnemarOf(given: PairedTests): CandidateReport['tests']['mcnemar'] {
   const { contrast, units, scale, seeds, level } = given
   // More seeds, or families of scenarios, make fractions and not pairs.
-  if (seeds !== 1 || units.kind !== 'scenario' || !isPassOrFail(given)) return null
+  if (units.count < 2 || seeds !== 1 || units.kind !== 'scenario' || !isPassOrFail(given)) return null
   const n = contrast.lowest.length
   const better = contrast.lowest.filter((moved) => moved > 0).length
   const worse = contrast.lowest.filter((moved) => moved < 0).length

@@ -162,7 +162,7 @@ const SENTENCES: { readonly [code: string]: Sentence } = {
   incomplete: (c, context) =>
     isStale(context)
       ? stale(c, context)
-      : `${plural(missing(c, context), 'cell')} of ${c.id}${context.comparator === null ? '' : ` and ${context.comparator}`} have no result, more than ${percent(1 - context.trial.coverageFloor)} of an arm, and they could change the answer; run them again`,
+      : `${plural(missing(c, context), 'cell')} of ${c.id}${context.comparator === null ? '' : ` and ${context.comparator}`} ${missing(c, context) === 1 ? 'has' : 'have'} no result, more than ${percent(1 - context.trial.coverageFloor)} of an arm, and they could change the answer; run what is missing again`,
   underpowered: (c, context) =>
     `too few scenarios for the effect asked about (${scoreWords(context.trial.scale).size(context.trial.gate.target ?? context.trial.gate.margin ?? 0)}): ${movement(c, context)}; ${caught(c, context)}`,
   inconclusive: (c, context) =>

@@ -490,5 +490,11 @@ export interface ReportInput {
    * decided at alpha / allowed; beyond the last nothing is confirmatory. `spent` is the error rate spent so far.
    * Default: the first look.
    */
-  readonly looks?: { readonly used: number; readonly allowed?: number; readonly spent?: number } | null
+  readonly looks?: {
+    readonly used: number
+    readonly allowed?: number
+    readonly spent?: number
+    /** When these answers were first looked at, if that was before this run. */
+    readonly since?: string | null
+  } | null
 }

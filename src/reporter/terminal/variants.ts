@@ -174,7 +174,9 @@ function onWallClock({ variants }: CampaignReport): boolean {
 
 function sourceNotes(report: CampaignReport): string[] {
   const notes: string[] = []
-  const costs = report.variants.map(({ cost }) => cost)
+  // What accepted records once cost is no cost of this run.
+  const bought = report.variants.filter(({ id }) => !report.design.accepted?.arms.some((arm) => arm.id === id))
+  const costs = bought.map(({ cost }) => cost)
   const known = costs.reduce((sum, { knownUsd }) => sum + knownUsd, 0)
   const uncaptured = costs.reduce((sum, { uncapturedCells }) => sum + uncapturedCells, 0)
   const estimated = costs.some(({ provenance }) => provenance === 'estimated') ? ' (list prices)' : ''

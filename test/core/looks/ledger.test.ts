@@ -52,15 +52,19 @@ describe('counting', () => {
   const seen = (digest: string) => ({ digest, fresh: true, cells: 2 })
 
   it('the same evidence is the same look, another is the next', () => {
-    expect(countLook(looks, ['0000000a'], seen('sha256:1'))).toEqual({ used: 1, spent: 0.0125 })
-    expect(countLook(looks, ['0000000a'], seen('sha256:2'))).toEqual({ used: 2, spent: 0.025 })
+    expect(countLook(looks, ['0000000a'], seen('sha256:1'))).toEqual({
+      used: 1,
+      spent: 0.0125,
+      since: '2026-11-29T10:00:00.000Z',
+    })
+    expect(countLook(looks, ['0000000a'], seen('sha256:2'))).toMatchObject({ used: 2, spent: 0.025 })
     expect(countLook(looks, ['0000000a'], seen('sha256:3'))).toBeNull()
-    expect(nextLook(looks, ['0000000a'], 0.0125)).toEqual({ used: 3, spent: expect.closeTo(0.0375) })
+    expect(nextLook(looks, ['0000000a'], 0.0125)).toEqual({ used: 3, spent: expect.closeTo(0.0375), since: null })
   })
 
   it('a holdout with one scenario kept is not fresh, one without any is', () => {
     expect(nextLook(looks, ['0000000b', '0000000c'], 0.0125).used).toBe(3)
-    expect(nextLook(looks, ['0000000c'], 0.0125)).toEqual({ used: 1, spent: 0.0125 })
+    expect(nextLook(looks, ['0000000c'], 0.0125)).toEqual({ used: 1, spent: 0.0125, since: null })
   })
 
   it('looks at the holdout, or at everything where there is none', () => {

@@ -45,6 +45,17 @@ describe('pass or fail with one seed', () => {
     expect(first(table(40, 7, 0)).outcome).toBe('ship')
   })
 
+  it('is told by the scores: arms that both score .5 everywhere neither passed nor failed', () => {
+    expect(first(reportOf({ scenarios: 24 }, () => 0.5)).tests.mcnemar).toBeNull()
+    expect(first(reportOf({ scenarios: 24 }, (_, { scenario }) => (scenario % 3) / 2)).tests.mcnemar).toBeNull()
+  })
+
+  it('of one scenario is listed, without a p or an interval', () => {
+    const { signFlip, tests, unseenLoss } = first(reportOf({ scenarios: 1 }, (cell) => (isCandidate(cell) ? 0 : 1)))
+    expect(signFlip).toMatchObject({ p: null, refused: 'one_scenario' })
+    expect({ tests, unseenLoss }).toEqual({ tests: { mcnemar: null, wilcoxon: null }, unseenLoss: null })
+  })
+
   it('of several seeds, of families or with a missing cell is no table of pairs', () => {
     expect(first(table(40, 9, 2, 2)).tests.mcnemar).toBeNull()
     const families = reportOf(
