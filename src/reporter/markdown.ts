@@ -1,10 +1,6 @@
-import type {
-  CampaignReport,
-  CandidateReport,
-  Estimate,
-  ScenarioChange,
-  VariantSummary,
-} from '../core/report/report.ts'
+import type { CandidateReport, ScenarioChange } from '../core/report/candidate-report.ts'
+import type { CampaignReport, Estimate } from '../core/report/report.ts'
+import type { VariantSummary } from '../core/report/variant-report.ts'
 import { guardrails } from './markdown/guardrails.ts'
 import { judges } from './markdown/judges.ts'
 import { slices } from './markdown/slices.ts'

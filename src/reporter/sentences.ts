@@ -1,13 +1,7 @@
 import { CELL_STATUSES, type CellStatus } from '../core/record/status.ts'
-import type {
-  CampaignReport,
-  CandidateReport,
-  Estimate,
-  GuardrailReport,
-  Outcome,
-  StatusCounts,
-  VariantSummary,
-} from '../core/report/report.ts'
+import type { CandidateReport, GuardrailReport } from '../core/report/candidate-report.ts'
+import type { CampaignReport, Estimate, Outcome, StatusCounts } from '../core/report/report.ts'
+import type { VariantSummary } from '../core/report/variant-report.ts'
 import { inline } from './inline.ts'
 import {
   dollars,

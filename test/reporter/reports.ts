@@ -1,12 +1,12 @@
+import type { CandidateReport } from '../../src/core/report/candidate-report.ts'
 import {
   type CampaignReport,
-  type CandidateReport,
   type Estimate,
   type FailureCluster,
   REPORT_SCHEMA,
   type StatusCounts,
-  type VariantSummary,
 } from '../../src/core/report/report.ts'
+import type { VariantSummary } from '../../src/core/report/variant-report.ts'
 
 export function statusCounts(part: Partial<StatusCounts> = {}): StatusCounts {
   return {

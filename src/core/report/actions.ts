@@ -1,7 +1,8 @@
 import type { Judged } from './candidate.ts'
 import { SCORER_ERROR } from './failures.ts'
 import { plural } from './numbers.ts'
-import type { AcceptedReport, CampaignReport, Reason, StatusCounts, VariantSummary } from './report.ts'
+import type { AcceptedReport, CampaignReport, Reason, StatusCounts } from './report.ts'
+import type { VariantSummary } from './variant-report.ts'
 
 interface Findings {
   readonly campaignId: string

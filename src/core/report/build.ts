@@ -24,12 +24,12 @@ import {
   REPORT_SCHEMA,
   type Reason,
   type ReportInput,
-  type VariantSummary,
 } from './report.ts'
 import { rounded } from './rounding.ts'
 import { slicesOf } from './slices.ts'
 import { decidingCells, splitLeaks } from './splits.ts'
 import { unitsOf } from './units.ts'
+import type { VariantSummary } from './variant-report.ts'
 import { summarize } from './variant-summary.ts'
 import { coverageVerdict, gateVerdict } from './verdict.ts'
 import { warningsOf } from './warnings.ts'

@@ -1,7 +1,7 @@
 import { type Arm, cellValue, passOf, recordAt } from './arm.ts'
+import type { CandidateReport, ScenarioChange } from './candidate-report.ts'
 import { byCodeUnit, type Cells } from './cells.ts'
 import { isFlaky } from './flakiness.ts'
-import type { CandidateReport, ScenarioChange } from './report.ts'
 
 const WORST_LISTED = 20
 

@@ -1,6 +1,6 @@
 import type { RunRecord } from '../record/record.ts'
 import { type CostProvenance, toMicroUsd, toUsd } from '../record/usage.ts'
-import type { VariantSummary } from './report.ts'
+import type { VariantSummary } from './variant-report.ts'
 
 /** A charge of 0 that the provider is said to have stated, for tokens it did count: an unpriced model, not a gift. */
 export function isFreeWithTokens(record: RunRecord): boolean {

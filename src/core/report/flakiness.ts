@@ -4,8 +4,9 @@ import { wilson } from '../stats/wilson.ts'
 import type { Arm } from './arm.ts'
 import { byCodeUnit, type Cells } from './cells.ts'
 import { meanEstimate, noEstimate, SHARE } from './estimate.ts'
-import type { Estimate, Flakiness, VariantSummary } from './report.ts'
+import type { Estimate } from './report.ts'
 import { type Units, unitMeans } from './units.ts'
+import type { Flakiness, VariantSummary } from './variant-report.ts'
 
 const KEYS = {
   'stable-pass': 'stablePass',

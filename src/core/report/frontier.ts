@@ -6,8 +6,8 @@ import type { Arm } from './arm.ts'
 import type { Cells } from './cells.ts'
 import { T_UNITS } from './decision.ts'
 import { spentOf } from './money.ts'
-import type { VariantSummary } from './report.ts'
 import { type Units, unitMeans } from './units.ts'
+import type { VariantSummary } from './variant-report.ts'
 
 type Frontier = VariantSummary['frontier']
 

@@ -2,7 +2,8 @@ import type { RunRecord } from '../record/record.ts'
 import { clusteredMean } from '../stats/clustered-mean.ts'
 import { quantileOfSorted } from '../stats/quantile.ts'
 import { medianOfSorted, quantileRanks } from '../stats/quantile-interval.ts'
-import type { Estimate, VariantSummary } from './report.ts'
+import type { Estimate } from './report.ts'
+import type { VariantSummary } from './variant-report.ts'
 
 const LEVEL = 0.95
 const P95 = 0.95

@@ -2,9 +2,10 @@ import type { RunRecord } from '../record/record.ts'
 import { type CostPerSuccess, costPerSuccessRatio } from '../stats/cost-per-success.ts'
 import { pairedLogRatio } from '../stats/log-ratio.ts'
 import { passOf, recordAt } from './arm.ts'
+import type { CandidateReport } from './candidate-report.ts'
 import type { Cells } from './cells.ts'
 import { isFreeWithTokens } from './cost.ts'
-import type { CandidateReport, Estimate, RefusalCode } from './report.ts'
+import type { Estimate, RefusalCode } from './report.ts'
 import type { Units } from './units.ts'
 
 /** What the subject of one cell cost, without its judges: what a user of the variant would pay. Null: unknown. */

@@ -1,7 +1,7 @@
 import type { RunRecord } from '../record/record.ts'
 import { recordAt } from './arm.ts'
+import type { CandidateReport } from './candidate-report.ts'
 import type { Cells } from './cells.ts'
-import type { CandidateReport } from './report.ts'
 
 /** Failed: the subject's own failure, a `pass` of false, or, of a scorer without pass, the bottom of its scale. */
 function failed(record: RunRecord | undefined, bottom: number): boolean {

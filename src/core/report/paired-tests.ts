@@ -3,9 +3,10 @@ import { mcnemarExact, mcnemarMidP } from '../stats/mcnemar.ts'
 import { tangoScoreInterval } from '../stats/tango.ts'
 import { wilcoxonSignedRank } from '../stats/wilcoxon.ts'
 import type { Arm } from './arm.ts'
+import type { CandidateReport } from './candidate-report.ts'
 import type { Contrast } from './contrast.ts'
 import { differences, within } from './estimate.ts'
-import type { CandidateReport, Estimate } from './report.ts'
+import type { Estimate } from './report.ts'
 import type { Units } from './units.ts'
 
 /** The signed-rank distribution takes n³ steps. */

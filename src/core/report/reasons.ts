@@ -1,7 +1,8 @@
 import { TENTATIVE_ALPHA } from '../stats/agreement/krippendorff.ts'
+import type { CandidateReport, GuardrailReport } from './candidate-report.ts'
 import { FEWEST_UNITS } from './decision.ts'
 import { percent, plural, roundedUp, scoreWords } from './numbers.ts'
-import type { CandidateReport, GuardrailReport, Reason } from './report.ts'
+import type { Reason } from './report.ts'
 import type { Trial } from './trial.ts'
 
 interface Context {

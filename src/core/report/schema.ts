@@ -1,90 +1,33 @@
 import { z } from 'zod'
 import { GUARDRAIL_ENDPOINTS } from '../campaign/plan.ts'
-import { CELL_STATUSES, type CellStatus } from '../record/status.ts'
 import { COST_PROVENANCES } from '../record/usage.ts'
-import { RATING_SCALES } from '../stats/agreement/krippendorff.ts'
 import { FRONTIER_CLASSES } from '../stats/bootstrap/frontier.ts'
-import type { Agreement, JudgeReport, Rate } from './judges/report.ts'
+import type { CandidateReport, GuardrailReport, ScenarioChange } from './candidate-report.ts'
+import { judge } from './judges/schema.ts'
 import { CLOCKS } from './latency.ts'
 import {
   type AcceptedReport,
   type CampaignReport,
-  type CandidateReport,
-  type Estimate,
   type FailureCluster,
-  type Flakiness,
-  type GuardrailReport,
-  type Latency,
   MISMATCHES,
-  OUTCOMES,
-  type PValue,
-  REFUSALS,
   REPORT_SCHEMA,
-  type Reason,
-  type ScenarioChange,
   type SliceReport,
-  type Variance,
-  type VariantSummary,
 } from './report.ts'
-
-/** Every key of T, so that a field added to the report cannot be forgotten here. */
-type ShapeOf<T> = { [K in keyof Required<T>]: z.ZodType<T[K]> }
-
-const count = z.number().int().nonnegative()
-const number = z.number().nullable()
-const refused = z.enum(REFUSALS).optional()
-const text = z.string()
-const outcome = z.enum(OUTCOMES)
-const interval = z.tuple([z.number(), z.number()])
-
-const estimate = z
-  .strictObject({
-    est: number,
-    lo: number,
-    hi: number,
-    level: z.number(),
-    se: number,
-    df: number,
-    n: count,
-    unit: z.enum(['scenario', 'family', 'run']),
-    method: z.enum([
-      't',
-      'order-statistic',
-      'log-ratio-t',
-      'bounds',
-      'betting',
-      'mover',
-      'tango',
-      'hodges-lehmann',
-      'rogan-gladen',
-      'ppi',
-    ]),
-    descriptive: z.boolean(),
-    refused,
-  } satisfies ShapeOf<Estimate>)
-  .meta({ id: 'Estimate', description: 'A number with its interval; a null stands beside `refused`.' })
-
-const pValue = z.strictObject({
-  p: number,
-  pFloor: z.number(),
-  exact: z.boolean(),
-  resamples: count.nullable(),
+import {
+  count,
+  estimate,
+  interval,
+  number,
+  outcome,
+  pValue,
+  reason,
   refused,
-} satisfies ShapeOf<PValue>)
-
-const reason = z.strictObject({ code: text, text } satisfies ShapeOf<Reason>).meta({ id: 'Reason' })
-const statusCounts = z.strictObject(
-  Object.fromEntries(CELL_STATUSES.map((status) => [status, count])) as Record<CellStatus, typeof count>,
-)
-
-const variance = z.strictObject({
-  tau2: number,
-  sigma2: number,
-  icc: number,
-  deff: number,
-  nEff: number,
-  refused,
-} satisfies ShapeOf<Variance>)
+  type ShapeOf,
+  statusCounts,
+  text,
+  variance,
+} from './shapes.ts'
+import type { Flakiness, Latency, VariantSummary } from './variant-report.ts'
 
 const plannedGuardrail = {
   name: text,
@@ -238,40 +181,6 @@ const accepted = z.strictObject({
   ),
   without: z.array(text),
 } satisfies ShapeOf<AcceptedReport>)
-
-const agreement = z.strictObject({
-  scale: z.enum(RATING_SCALES),
-  outputs: count,
-  alpha: number,
-  lo: number,
-  hi: number,
-  reading: z.enum(['reliable', 'tentative', 'unreliable']).nullable(),
-  kappa: number,
-  ac1: number,
-  dominated: z.boolean(),
-  icc: number,
-  refused,
-} satisfies ShapeOf<Agreement>)
-
-const rate = z.strictObject({ est: z.number(), lo: z.number(), hi: z.number() } satisfies ShapeOf<Rate>).nullable()
-
-const judge = z.strictObject({
-  scorer: text,
-  raters: z.array(text),
-  models: z.array(text),
-  agreement: agreement.nullable(),
-  human: z
-    .strictObject({
-      labelled: count,
-      disputed: count,
-      agreement,
-      accuracy: z.strictObject({ sensitivity: rate, specificity: rate, youden: number }).nullable(),
-    })
-    .nullable(),
-  noise: variance.nullable(),
-  corrected: z.array(z.strictObject({ variant: text, passRate: estimate, mean: estimate })),
-  carries: z.boolean(),
-} satisfies ShapeOf<JudgeReport>)
 
 const cluster = {
   count,

@@ -3,8 +3,9 @@ import { tQuantile } from '../stats/student-t.ts'
 import type { Arm } from './arm.ts'
 import { byCodeUnit, type Cells } from './cells.ts'
 import { differences, meanEstimate, noEstimate, type Range, within } from './estimate.ts'
-import type { Estimate, Reason, VariantSummary } from './report.ts'
+import type { Estimate, Reason } from './report.ts'
 import { type Units, unitMeans, unitsOf } from './units.ts'
+import type { VariantSummary } from './variant-report.ts'
 
 /**
  * The cells a verdict reads: those of the holdout scenarios, or all where there is no holdout, and then nothing is

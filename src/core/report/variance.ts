@@ -2,11 +2,12 @@ import { moments } from '../stats/mean-interval.ts'
 import { type PowerTarget, requiredScenarios } from '../stats/power.ts'
 import { seedsCanSave, varianceComponents } from '../stats/variance-components.ts'
 import { type Arm, cellValue, recordAt } from './arm.ts'
+import type { CandidateReport } from './candidate-report.ts'
 import type { Cells } from './cells.ts'
 import { FEWEST_UNITS, T_UNITS } from './decision.ts'
 import { detectableEffect } from './detectable.ts'
 import { plural } from './numbers.ts'
-import type { CandidateReport, Variance } from './report.ts'
+import type { Variance } from './report.ts'
 import type { Units } from './units.ts'
 
 /** Smallest effect, in standard deviations, for which a number of scenarios is worth naming. */

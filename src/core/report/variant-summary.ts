@@ -5,10 +5,10 @@ import { costOf } from './cost.ts'
 import { meanEstimate, noEstimate, SHARE } from './estimate.ts'
 import { flakinessOf, reliabilityOf } from './flakiness.ts'
 import { latencyOf } from './latency.ts'
-import type { VariantSummary } from './report.ts'
 import { splitMeans } from './splits.ts'
 import { type Units, unitMeans } from './units.ts'
 import { rowsOf, unitRows, varianceOf } from './variance.ts'
+import type { VariantSummary } from './variant-report.ts'
 
 const mean = (values: Float64Array): number | null =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length

@@ -2,7 +2,8 @@ import type { PlannedGate } from '../campaign/plan.ts'
 import type { Judged } from './candidate.ts'
 import { GRAVITY } from './exit.ts'
 import { percent, plural } from './numbers.ts'
-import { type CampaignReport, OUTCOMES, type Outcome, type Reason, type VariantSummary } from './report.ts'
+import { type CampaignReport, OUTCOMES, type Outcome, type Reason } from './report.ts'
+import type { VariantSummary } from './variant-report.ts'
 
 type Verdict = CampaignReport['verdict']
 

@@ -5,7 +5,8 @@ import type { Cells } from './cells.ts'
 import { isFreeWithTokens } from './cost.ts'
 import { percent, plural } from './numbers.ts'
 import { seedsIdentical } from './observations.ts'
-import type { AcceptedReport, CampaignReport, Reason, VariantSummary } from './report.ts'
+import type { AcceptedReport, CampaignReport, Reason } from './report.ts'
+import type { VariantSummary } from './variant-report.ts'
 
 interface Observed {
   readonly cells: Cells

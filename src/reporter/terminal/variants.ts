@@ -1,4 +1,6 @@
-import type { CampaignReport, CandidateReport, RefusalCode, VariantSummary } from '../../core/report/report.ts'
+import type { CandidateReport } from '../../core/report/candidate-report.ts'
+import type { CampaignReport, RefusalCode } from '../../core/report/report.ts'
+import type { VariantSummary } from '../../core/report/variant-report.ts'
 import { inline } from '../inline.ts'
 import { dollars, interval, percent, plural, REFUSAL_WORDS, type Scale, TYPED, tokenPair } from '../numbers.ts'
 import { measured, timeWords } from '../sentences.ts'

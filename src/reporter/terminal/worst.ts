@@ -1,4 +1,5 @@
-import type { CampaignReport, ScenarioChange } from '../../core/report/report.ts'
+import type { ScenarioChange } from '../../core/report/candidate-report.ts'
+import type { CampaignReport } from '../../core/report/report.ts'
 import { inline } from '../inline.ts'
 import { plural, type Scale } from '../numbers.ts'
 import { rerunCommand } from '../rerun.ts'

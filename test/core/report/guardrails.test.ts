@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { PlannedGuardrail } from '../../../src/core/campaign/plan.ts'
 import type { RunRecord } from '../../../src/core/record/record.ts'
 import { buildReport } from '../../../src/core/report/build.ts'
-import type { GuardrailReport } from '../../../src/core/report/report.ts'
+import type { GuardrailReport } from '../../../src/core/report/candidate-report.ts'
 import { type Coordinates, type Given, inputOf, isCandidate, planOf, recordsOf, reportOf } from './records.ts'
 
 type At = { readonly scenario: number; readonly seed: number }

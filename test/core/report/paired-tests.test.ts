@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { buildReport } from '../../../src/core/report/build.ts'
-import type { CampaignReport, CandidateReport } from '../../../src/core/report/report.ts'
+import type { CandidateReport } from '../../../src/core/report/candidate-report.ts'
+import type { CampaignReport } from '../../../src/core/report/report.ts'
 import { mcnemarExact } from '../../../src/core/stats/mcnemar.ts'
 import { tangoScoreInterval } from '../../../src/core/stats/tango.ts'
 import { wilcoxonSignedRank } from '../../../src/core/stats/wilcoxon.ts'
