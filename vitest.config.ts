@@ -8,7 +8,7 @@ export default defineConfig({
     globalSetup: ['test/harness/build.ts'],
     setupFiles: ['test/harness/fast-check.ts'],
     // Whole Vitest runs on fixture projects are among the tests, on machines that are busy with others.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 })
