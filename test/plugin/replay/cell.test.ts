@@ -139,6 +139,28 @@ test('waits for permits are told and counted, and a permit granted to nobody is 
   expect(result.waitedMs).toBeGreaterThan(0)
 })
 
+test.each([0, 40])(
+  'a wait is as long as the governor says, not the way there; at one time it counts once: %i ms',
+  async (waitedMs) => {
+    const { url } = await serve((_, response) => response.end(JSON.stringify(completion('x'))))
+    const { start } = project()
+    const grants: (() => void)[] = []
+    const run = start('live', {
+      port: { permit: () => new Promise((resolve) => grants.push(() => resolve({ permitId: 1, waitedMs }))) },
+    })
+    const { result } = await run.cell(async () => {
+      const calls = [1, 2, 3].map(() => fetch(`${url}/v1/chat/completions`, chat()).then((r) => r.text()))
+      while (grants.length < 3) await sleep(1)
+      await sleep(50)
+      for (const grant of grants) grant()
+      await Promise.all(calls)
+    })
+    expect(result.waitedMs).toBeGreaterThanOrEqual(waitedMs)
+    // Three times the wait would be 120 ms.
+    expect(result.waitedMs).toBeLessThan(waitedMs === 0 ? 0.001 : 110)
+  },
+)
+
 test('after close and after the deadline nothing is sent, and the tries are told', async () => {
   let calls = 0
   const { url } = await serve((_, response) => {
