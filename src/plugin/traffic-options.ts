@@ -12,8 +12,8 @@ const names = z.array(z.string().min(1))
  * Options of matching, replay and redaction.
  *
  * - `replay.timing`: `instant` (default), or `recorded`: the milliseconds of the recorded call
- * - `replay.recut`: where streamed bodies are cut: as `recorded` (default), after every `sse-event`, at `one-byte`, or
- *   at every so many bytes; what a parser makes of a stream must not depend on it
+ * - `replay.recut`: where streamed bodies are cut: as `recorded` (default), after every `sse-event`, at `one-byte`, at
+ *   every so many bytes, or at random by a seed, `{ random: 7 }`; what a parser makes of a stream must not depend on it
  * - `replay.allow`: what subjects may start in replay although it cannot be watched: `child_process`, `worker_threads`,
  *   `dgram`
  * - `volatile`: JSON pointers of request members that differ between runs, not matched; `*` stands for any member
@@ -23,7 +23,13 @@ export const TrafficOptions = z.strictObject({
   replay: z
     .strictObject({
       timing: z.enum(['instant', 'recorded']).optional(),
-      recut: z.union([z.enum(['recorded', 'sse-event', 'one-byte']), z.number().int().positive()]).optional(),
+      recut: z
+        .union([
+          z.enum(['recorded', 'sse-event', 'one-byte']),
+          z.number().int().positive(),
+          z.strictObject({ random: z.number().int() }),
+        ])
+        .optional(),
       allow: z.array(z.enum(GUARDED)).optional(),
     })
     .optional(),
@@ -49,7 +55,7 @@ export type TrafficOptions = z.infer<typeof TrafficOptions>
 /** With the defaults filled in: plain data, for the workers. */
 export interface TrafficSettings {
   readonly timing: 'instant' | 'recorded'
-  readonly recut: 'recorded' | 'sse-event' | 'one-byte' | number
+  readonly recut: 'recorded' | 'sse-event' | 'one-byte' | number | { readonly random: number }
   readonly allow: readonly Guarded[]
   readonly volatile: readonly string[]
   readonly rules: readonly RedactionRule[]

@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { bodyShare } from '../../src/core/traffic/shared.ts'
-import { project } from '../harness/run-vitest.ts'
+import { project, runVitest } from '../harness/run-vitest.ts'
 import { runHere } from './run-here.ts'
 
 const cell = 'evals/__recordings__/tape/a/s/0.jsonl'
@@ -64,6 +64,19 @@ test('recordings are listed, checked against the eval files and pruned', async (
   const pruned = await runHere(root, ['recordings', 'prune'], process.env as Record<string, string>)
   expect(pruned.stdout).toMatch(/2 files removed\n$/)
   expect([existsSync(join(root, 'evals/__recordings__/tape/c')), existsSync(join(root, cell))]).toEqual([false, true])
+}, 120_000)
+
+test('what the newest run was recorded and did not ask for is listed', async () => {
+  const root = await recorded()
+  const run = await runVitest(root, ['--project', 'evals'], { CI: '1' })
+  expect(run.output).toContain('replay_unused')
+  const { code, stdout } = await runHere(root, ['recordings', 'check', '--no-collect'])
+  expect(code).toBe(0)
+  expect(stdout.split('\n').filter((line) => line.startsWith('unused'))).toEqual([
+    expect.stringMatching(
+      /^unused tape > a > s > seed 0: 1 recorded request was not made again \(POST https:\/\/api\.example\/v1\)/,
+    ),
+  ])
 }, 120_000)
 
 test('what is damaged, in the wrong place, or holds a secret is named, and the exit code says so', async () => {

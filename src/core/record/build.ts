@@ -88,7 +88,7 @@ export function buildRecord(facts: CellFacts): RunRecord {
     recordedAt: recordedAtOf(calls),
     queueMs: facts.queueMs,
     wallMs: provenance === 'live' ? facts.wallMs : null,
-    providerMs: toProviders.length === 0 ? null : toProviders.reduce((sum, { totalMs }) => sum + totalMs, 0),
+    providerMs: providerMsOf(toProviders),
     tokens: plan.capture === 'off' ? { ...NO_USAGE, known: false } : tokensOf(toProviders),
     cost: costOf(toProviders, { subject: isBlind(plan, calls, 'subject'), judge: isBlind(plan, calls, 'judge') }),
     calls: countsOf(calls),
@@ -97,6 +97,15 @@ export function buildRecord(facts: CellFacts): RunRecord {
     metrics: facts.metrics ?? {},
     tags: facts.tags ?? {},
   })
+}
+
+/** The time of all calls; null without any, and where one's is not known (an import that does not say). */
+function providerMsOf(toProviders: readonly CellCall[]): number | null {
+  if (toProviders.length === 0) return null
+  return toProviders.reduce<number | null>(
+    (sum, { totalMs }) => (sum === null || totalMs === null ? null : sum + totalMs),
+    0,
+  )
 }
 
 /**

@@ -71,8 +71,8 @@ export interface Exchange {
   readonly startedAt: string
   /** Milliseconds until the headers; null when none came. */
   readonly ttfbMs: number | null
-  /** Milliseconds until the body ended or the fault. */
-  readonly totalMs: number
+  /** Milliseconds until the body ended or the fault; null for an imported call whose source does not say. */
+  readonly totalMs: number | null
   readonly redactions: readonly Redaction[]
   /** Attempts the recorder made on the wire before the client saw this outcome, minus one. */
   readonly retried: number

@@ -86,7 +86,7 @@ const exchange = z.strictObject({
   source: z.enum(['live', 'replayed', 'mocked']),
   startedAt: instant,
   ttfbMs: milliseconds.nullable(),
-  totalMs: milliseconds,
+  totalMs: milliseconds.nullable(),
   redactions: z.array(z.strictObject({ rule: z.string(), count })),
   retried: count,
 })

@@ -1,3 +1,4 @@
+import { philox } from '../../core/stats/philox.ts'
 import type { StreamCut } from '../../core/traffic/exchange.ts'
 import type { TrafficSettings } from '../traffic-options.ts'
 
@@ -39,10 +40,26 @@ function recutSizes(
   if (recut === 'sse-event') {
     return /^text\/event-stream\b/i.test(contentType) ? eventSizes(bytes) : recorded.map(([size]) => size)
   }
+  if (typeof recut === 'object') return randomSizes(bytes.byteLength, recut.random)
   const step = recut === 'one-byte' ? 1 : recut
   const whole = Math.floor(bytes.byteLength / step)
   const rest = bytes.byteLength % step
   return [...Array<number>(whole).fill(step), ...(rest > 0 ? [rest] : [])]
+}
+
+const LARGEST_RANDOM = 64
+
+/** The same pieces for the same seed: a parser that failed on a cut fails on it again. */
+function randomSizes(length: number, seed: number): number[] {
+  const sizes: number[] = []
+  const words = new Uint32Array(4)
+  for (let left = length, count = 0; left > 0; count++) {
+    if (count % words.length === 0) philox(words, count, 0, 0, 0, [seed >>> 0, Math.floor(seed / 2 ** 32) >>> 0])
+    const size = Math.min(left, 1 + ((words[count % words.length] ?? 0) % LARGEST_RANDOM))
+    sizes.push(size)
+    left -= size
+  }
+  return sizes
 }
 
 /** An event ends with an empty line, in any of the three line ends of the standard. */

@@ -11,7 +11,7 @@ export function exchangeOf(
   { role, key, ordinal, request, redactions }: CellCall,
   source: Exchange['source'],
   outcome: ExchangeResponse | ExchangeFault,
-  { startedAt, ttfbMs, totalMs }: Pick<Exchange, 'startedAt' | 'ttfbMs' | 'totalMs'>,
+  { startedAt, ttfbMs, totalMs }: Pick<Exchange, 'startedAt' | 'ttfbMs'> & { readonly totalMs: number },
   redactor: Redactor,
 ): Exchange {
   const clean = redactedOutcome(outcome, redactor)

@@ -22,7 +22,7 @@ export async function replay(cellCall: CellCall, parts: RecorderParts): Promise<
   keep({ ...found, role, source: found.source === 'mocked' ? 'mocked' : 'replayed' })
   const { traffic } = parts.settings
   const { clock } = parts
-  if (traffic.timing === 'recorded') await pause(clock, found.ttfbMs ?? found.totalMs, call.signal)
+  if (traffic.timing === 'recorded') await pause(clock, found.ttfbMs ?? found.totalMs ?? 0, call.signal)
   return served(found, call.url, call.method, call.signal, clock, traffic)
 }
 

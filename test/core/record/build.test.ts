@@ -232,9 +232,10 @@ describe('where the answers came from', () => {
     expect(buildRecord(facts({ calls })).calls).toEqual({ subject: 1, judge: 1, setup: 1, retried: 2, mocked: 1 })
   })
 
-  test('provider time is null without provider calls', () => {
+  test('provider time is null without provider calls, and where that of one is not known', () => {
     expect(buildRecord(facts({ calls: [call({ reading: null })] })).providerMs).toBeNull()
     expect(buildRecord(facts({ calls: [old, older] })).providerMs).toBe(200)
+    expect(buildRecord(facts({ calls: [old, { ...older, totalMs: null }] })).providerMs).toBeNull()
   })
 })
 

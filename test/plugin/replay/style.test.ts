@@ -12,6 +12,7 @@ test('however a body is cut, its bytes and the time it took are those of the rec
     recut: fc.oneof(
       fc.constantFrom('recorded' as const, 'sse-event' as const, 'one-byte' as const),
       fc.integer({ min: 1, max: 9 }),
+      fc.record({ random: fc.integer() }),
     ),
   })
   const cuts = fc.array(fc.tuple(fc.nat(7), fc.nat(50)), { maxLength: 12 })
@@ -46,6 +47,17 @@ test.each<[recut: PlayStyle['recut'], pieces: string[]]>([
   )
   const ends = chunks.map((_, index) => chunks.slice(0, index + 1).reduce((sum, { size }) => sum + size, 0))
   expect(ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end).toString())).toEqual(pieces)
+})
+
+test('cut at random, the pieces are those of the seed, whatever the recorded cuts', () => {
+  const bytes = Buffer.alloc(2000, 'x')
+  const sizes = (random: number) =>
+    chunksOf(bytes, [[2000, 0]], { ...AS_RECORDED, recut: { random } }, SSE).map(({ size }) => size)
+  expect(sizes(7)).toEqual(sizes(7))
+  expect(sizes(7)).not.toEqual(sizes(8))
+  expect(sizes(-1)).not.toEqual(sizes(1))
+  expect(Math.max(...sizes(7))).toBeLessThanOrEqual(64)
+  expect(new Set(sizes(7)).size).toBeGreaterThan(20)
 })
 
 test('a replayed stream in one-byte pieces reads the same; in recorded time its waits are the recorded ones', async () => {

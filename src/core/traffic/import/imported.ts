@@ -68,7 +68,7 @@ export function importedExchanges(
       source: 'live',
       startedAt: call.startedAt ?? importedAt,
       ttfbMs: call.ttfbMs,
-      totalMs: call.totalMs ?? 0,
+      totalMs: call.totalMs,
       redactions: addRedactions(redactions, clean.redactions),
       retried: 0,
     }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { decodeRecording, encodeRecording } from '../../../../src/core/traffic/format.ts'
+import { decodeRecording, encodeExchange, encodeRecording } from '../../../../src/core/traffic/format.ts'
 import { readHar } from '../../../../src/core/traffic/import/har.ts'
 import { type ImportedFile, importedExchanges } from '../../../../src/core/traffic/import/imported.ts'
 import { readVcr } from '../../../../src/core/traffic/import/vcr.ts'
@@ -191,6 +191,13 @@ describe('a vcrpy cassette', () => {
     expect(first?.outcome).toMatchObject({ status: 200, body: { text: answer } })
     expect(JSON.stringify(first)).not.toContain('sk-of-the-test')
     expect(first?.startedAt).toBe(importedAt)
+  })
+
+  it('does not say how long a call took, which is not 0, and reads back as that', () => {
+    const [first] = exchanges(readVcr(cassette('', '')))
+    expect([first?.ttfbMs, first?.totalMs]).toEqual([null, null])
+    if (first === undefined) throw new Error('no exchange')
+    expect(JSON.parse(encodeExchange(first))).toMatchObject({ ttfbMs: null, totalMs: null })
   })
 
   const bomb = `a: &a [x,x,x,x,x,x,x,x,x,x]
