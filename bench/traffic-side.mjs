@@ -24,14 +24,17 @@ const init = (n) => ({ method: 'POST', headers: { 'content-type': 'application/j
 
 /** Makes the calls, so many at once, and measures them. */
 async function timed(call, total = calls) {
-  for (let n = 0; n < WARM; n++) await call(n)
+  let next = 0
+  const upTo = async (end) => {
+    const work = async () => {
+      while (next < end) await call(next++)
+    }
+    await Promise.all(Array.from({ length: atOnce }, work))
+  }
+  await upTo(WARM)
   const cpu = process.cpuUsage()
   const start = performance.now()
-  let next = WARM
-  const work = async () => {
-    for (let n = next++; n < total + WARM; n = next++) await call(n)
-  }
-  await Promise.all(Array.from({ length: atOnce }, work))
+  await upTo(WARM + total)
   const { user, system } = process.cpuUsage(cpu)
   return { ms: performance.now() - start, cpuMs: (user + system) / 1000 }
 }
