@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { expectCleanOutput, inspectRun } from './harness/inspect.ts'
 import { project, REPOSITORY, runVitest } from './harness/run-vitest.ts'
-import { startProvider } from './plugin/modes/provider.ts'
+import { type Answer, completion, startProvider } from './plugin/modes/provider.ts'
 
 /** Samples of a page that name the file they are: path → text. */
 async function samples(page: string): Promise<ReadonlyMap<string, string>> {
@@ -12,9 +12,17 @@ async function samples(page: string): Promise<ReadonlyMap<string, string>> {
   return new Map([...blocks].map(([, path = '', body = '']) => [path, body]))
 }
 
+/** A judge of the samples likes everything. */
+const judging: Answer = ({ body }, response) => {
+  if (!body.includes('You are judging')) return false
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(completion('gpt-5', '{"rationale": "It is.", "pass": true}', 40))
+  return true
+}
+
 /** The samples of a page as a project, run as a reader would: recorded from a provider, then replayed without it. */
 async function tryOut(page: string, extra: Readonly<Record<string, string>> = {}) {
-  const provider = await startProvider()
+  const provider = await startProvider(judging)
   const root = await project('docs')
   const files = { ...extra, ...Object.fromEntries(await samples(page)) }
   for (const [path, text] of Object.entries(files)) {
@@ -54,6 +62,7 @@ test('the samples of the authoring page run as they stand there', async () => {
     [5, true],
     [2, false],
   ])
+  expect(live.cell('judged', 'refund').scores.polite).toMatchObject({ pass: true, rationale: 'It is.' })
   expect(live.reports.gate?.verdict.red).toBe(false)
   expect(live.reports.gate?.candidates[0]?.guardrails.map(({ name }) => name).toSorted()).toEqual([
     'brief',
