@@ -109,10 +109,14 @@ function* piecesOf(handle: number): Generator<Buffer> {
 
 /** What a reader of this run must know before its reports. */
 export function runNotes({ recorded }: OpenRun): string[] {
-  const { end, repaired, problems, campaigns } = recorded
+  const { end, continuedBy, repaired, fencedOff, problems, campaigns } = recorded
   return [
     ...(repaired === null ? [] : [`the journal's last line was cut off while it was written; it does not count`]),
+    ...(fencedOff === 0
+      ? []
+      : [`${fencedOff} lines do not count: they were written after another run had taken the folder over`]),
     ...(end === null ? ['the run has no end: it was killed, or it still goes on'] : []),
+    ...(continuedBy === null ? [] : [`run ${continuedBy} went on with it`]),
     ...problems.map(({ text }) => text),
     ...campaigns.flatMap(({ plan: { campaignId }, skipped, partial }) =>
       skipped

@@ -48,16 +48,24 @@ export interface VitestRun {
   readonly done: Promise<VitestResult>
 }
 
-/** Starts Vitest on a project as a user would. `CI` is unset unless given: tests must not depend on where they run. */
+/**
+ * Starts Vitest on a project as a user would. `CI` is unset unless given: tests must not depend on where they run.
+ *
+ * @param before a command of the shell that starts it, for instance `ulimit -f 100`
+ */
 export function startVitest(
   root: string,
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
-  command: 'run' | 'list' = 'run',
+  command: 'run' | 'list' | 'watch' = 'run',
+  before: string | null = null,
 ): VitestRun {
   const { CI: _ci, GITHUB_ACTIONS: _gha, VITEST: _vitest, NODE_OPTIONS: _options, ...inherited } = process.env
   for (const name of Object.keys(inherited)) if (/^(VITEST_|EVALS_|TINYPOOL)/.test(name)) delete inherited[name]
-  const child = spawn(NODE, [VITEST, command, '--root', root, ...args], {
+  const words = [NODE, VITEST, command, '--root', root, ...args]
+  // exec: the child that is signalled is Vitest itself.
+  const [program = '', ...rest] = before === null ? words : ['sh', '-c', `${before} && exec "$@"`, 'sh', ...words]
+  const child = spawn(program, rest, {
     env: { ...inherited, NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

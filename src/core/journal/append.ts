@@ -1,5 +1,5 @@
 import type { JournalEntry, WrittenEntry } from './entry.ts'
-import { encodeLine } from './line.ts'
+import { encodeLine, FIRST_FENCE } from './line.ts'
 
 /** An open file at whose end is written. */
 export interface JournalFile {
@@ -15,6 +15,8 @@ export interface AppenderOptions {
   readonly name: string
   /** Number of the first line written here; default 0. A journal that goes on: `readJournal().entries.length`. */
   readonly firstSeq?: number
+  /** Number of the owner that writes; default: the first. */
+  readonly fence?: number
 }
 
 /** The one writer of a journal. */
@@ -40,12 +42,7 @@ export class JournalWriteError extends Error {
   override readonly name = 'JournalWriteError'
   constructor(file: string, what: string, cause: unknown) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    super(
-      `cannot ${what} the journal ${file}: ${why}. Nothing after this is recorded; what was recorded before is safe`,
-      {
-        cause,
-      },
-    )
+    super(`cannot ${what} the journal ${file}: ${why}. Nothing after this is recorded`, { cause })
   }
 }
 
@@ -77,7 +74,10 @@ function emptyBatch(): Batch {
  * Group commit: whatever arrives while one batch is written and synced goes out together as the next, so that the disk
  * is asked once per batch and not once per entry.
  */
-export function createAppender(file: JournalFile, { name, firstSeq = 0 }: AppenderOptions): Appender {
+export function createAppender(
+  file: JournalFile,
+  { name, firstSeq = 0, fence = FIRST_FENCE }: AppenderOptions,
+): Appender {
   let seq = firstSeq
   let next = emptyBatch()
   let pumping: Promise<void> | null = null
@@ -88,7 +88,7 @@ export function createAppender(file: JournalFile, { name, firstSeq = 0 }: Append
   function add(entry: JournalEntry | WrittenEntry): Batch {
     if (failure !== null) throw failure
     if (closing !== null) throw new Error(`the journal ${name} is closed: a ${entry.kind} entry came too late`)
-    next.lines.push(encodeLine(seq, entry))
+    next.lines.push(encodeLine(seq, entry, fence))
     seq++
     pumping ??= pump()
     return next

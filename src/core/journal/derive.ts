@@ -40,12 +40,15 @@ export interface DerivedRun {
   readonly strays: { readonly records: readonly RunRecord[]; readonly unsettled: readonly UnsettledCell[] }
   /** Null when the run did not reach its end. */
   readonly end: EntryOf<'end'>['reason'] | null
+  /** The last run that went on with what is in this one. */
+  readonly continuedBy: string | null
 }
 
 /** Derives the state of a run; the order of lines between cells does not change it. */
 export function deriveRun(entries: Iterable<JournalEntry>): DerivedRun {
   let run: EntryOf<'run'> | null = null
   let end: EntryOf<'end'>['reason'] | null = null
+  let continuedBy: string | null = null
   const plans = new Map<string, EntryOf<'plan'>>()
   const verdicts = new Map<string, EntryOf<'verdict'>>()
   const problems: EntryOf<'problem'>[] = []
@@ -83,6 +86,9 @@ export function deriveRun(entries: Iterable<JournalEntry>): DerivedRun {
       case 'verdict':
         verdicts.set(entry.campaignId, entry)
         break
+      case 'fenced':
+        continuedBy = entry.by
+        break
       case 'end':
         end = entry.reason
         break
@@ -117,6 +123,7 @@ export function deriveRun(entries: Iterable<JournalEntry>): DerivedRun {
     problems: textsOf(problems, null),
     strays: { records: strayRecords, unsettled: unsettled.filter(({ cell }) => cell === null) },
     end,
+    continuedBy,
   }
 }
 

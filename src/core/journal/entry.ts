@@ -87,6 +87,9 @@ const verdict = z.strictObject({
   reportDigest: z.string(),
 })
 
+/** Another run has taken the folder and goes on with what is in it: nothing follows but its like. */
+const fenced = z.strictObject({ kind: z.literal('fenced'), by: z.string(), at })
+
 export const END_REASONS = ['finished', 'interrupted'] as const
 const end = z.strictObject({ kind: z.literal('end'), reason: z.enum(END_REASONS) })
 
@@ -102,6 +105,7 @@ export const JournalEntry = z.discriminatedUnion('kind', [
   look,
   problem,
   verdict,
+  fenced,
   end,
 ])
 export type JournalEntry = z.infer<typeof JournalEntry>

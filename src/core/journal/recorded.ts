@@ -35,8 +35,12 @@ export interface RecordedRun {
   readonly problems: readonly Reason[]
   /** Null when the run did not reach its end: it was killed, or still goes on. */
   readonly end: EntryOf<'end'>['reason'] | null
+  /** The last run that went on with what is in this one. */
+  readonly continuedBy: string | null
   /** The last line was torn; what stands before it counts. */
   readonly repaired: JournalEnd['repaired']
+  /** Lines that a replaced owner still wrote; they do not count. */
+  readonly fencedOff: number
 }
 
 /** A journal that is none of a run. */
@@ -133,6 +137,7 @@ export class RecordedCampaign {
 export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: string): RecordedRun {
   let run: EntryOf<'run'> | null = null
   let end: EntryOf<'end'>['reason'] | null = null
+  let continuedBy: string | null = null
   const plans = new Map<string, EntryOf<'plan'>>()
   const problems: EntryOf<'problem'>[] = []
   const attempts = new Map<string, number>()
@@ -149,6 +154,7 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
       beside.set(entry.campaignId, { ...beside.get(entry.campaignId), [entry.kind]: entry })
     }
     if (entry.kind === 'end') end = entry.reason
+    if (entry.kind === 'fenced') continuedBy = entry.by
     if (entry.kind === 'settled') {
       const { cellId, attempts: attempt, campaignId } = entry.record
       const place = { offset, length: line.length }
@@ -190,7 +196,9 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
       ...[...strays].flatMap(([campaignId, reasons]) => (plans.has(campaignId) ? [] : reasons)),
     ],
     end,
+    continuedBy,
     repaired: next.value.repaired,
+    fencedOff: next.value.fencedOff,
   }
 }
 

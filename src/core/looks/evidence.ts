@@ -4,7 +4,7 @@ import type { RunRecord } from '../record/record.ts'
 /** What a run saw, as far as a look is concerned. */
 export interface Evidence {
   readonly digest: string
-  /** Some cell was measured now, not replayed. */
+  /** Some cell was measured now, or in a run that this one continues, and not replayed. */
   readonly fresh: boolean
   /** Cells with an output. */
   readonly cells: number
@@ -19,7 +19,8 @@ export function evidenceOf(records: Iterable<RunRecord>): Evidence {
   let fresh = false
   for (const { variantId, variantDigest, scenarioId, scenarioDigest, seed, output, provenance } of records) {
     if (output === null) continue
-    if (provenance === 'live' || provenance === 'mixed') fresh = true
+    // A run that was cut off gave no verdict: nobody has counted a look at what is carried over from it.
+    if (provenance !== 'replayed') fresh = true
     lines.push(JSON.stringify([variantId, variantDigest, scenarioId, scenarioDigest, seed, output.digest]))
   }
   const hash = createHash('sha256')

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { JournalFile } from '../../core/journal/append.ts'
@@ -5,9 +6,10 @@ import type { JournalFile } from '../../core/journal/append.ts'
 /**
  * Creates a journal, readable by its owner alone. It must not exist: one file has one writer.
  *
+ * @param allowed called before every write; what it throws fails the write
  * @throws Error (`EEXIST`, `ENOENT`, `EACCES`, …) naming the path
  */
-export async function openJournalFile(path: string): Promise<JournalFile> {
+export async function openJournalFile(path: string, allowed: () => void = () => {}): Promise<JournalFile> {
   const handle = await open(path, 'ax', 0o600)
   try {
     await syncFolder(dirname(path))
@@ -15,8 +17,32 @@ export async function openJournalFile(path: string): Promise<JournalFile> {
     await handle.close()
     throw error
   }
+  return journalFile(handle, allowed)
+}
+
+/**
+ * Opens the journal of an earlier run, cut where its last whole line ends.
+ *
+ * @param intactBytes as `readJournal` found them
+ */
+export async function reopenJournalFile(path: string, intactBytes: number, allowed: () => void): Promise<JournalFile> {
+  const handle = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW)
+  try {
+    allowed()
+    await handle.truncate(intactBytes)
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+  return journalFile(handle, allowed)
+}
+
+function journalFile(handle: FileHandle, allowed: () => void): JournalFile {
   return {
-    write: (data) => writeAll(handle, data),
+    async write(data) {
+      allowed()
+      await writeAll(handle, data)
+    },
     sync: () => handle.datasync(),
     close: () => handle.close(),
   }

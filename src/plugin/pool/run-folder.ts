@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { segmentOf } from '../replay/path.ts'
 import { writeAtomic } from './atomic-file.ts'
+
+/** The folder of all runs, below the project's root. */
+export const RUNS = '.evals'
 
 /** `.evals/<runId>/`: everything one run writes. */
 export interface RunFolder {
@@ -16,12 +19,37 @@ export interface RunFolder {
   accepted(campaignId: string): string
 }
 
-/** Creates the folder of a new run and points `.evals/latest` at it. */
+/**
+ * Creates the folder of a new run: two runs at once have two.
+ *
+ * @throws Error naming the folder and what keeps it from being made
+ */
 export async function createRunFolder(root: string, now: Date): Promise<RunFolder> {
-  const evals = join(root, '.evals')
+  const evals = join(root, RUNS)
+  try {
+    return await create(evals, now)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new Error(
+      `no run folder could be made in ${evals}: ${why}. Nothing was started; free the disk or its rights`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+/** Makes the run the newest: call it when it has a journal. */
+export function pointAt({ dir, runId }: RunFolder): Promise<void> {
+  return writeAtomic(join(dirname(dir), 'latest'), `${runId}\n`)
+}
+
+async function create(evals: string, now: Date): Promise<RunFolder> {
   const runId = `${now.toISOString().replace(/[-:]/g, '').replace(/\.\d+/, '')}-${randomBytes(3).toString('hex')}`
   const dir = join(evals, runId)
-  await mkdir(join(dir, 'raw'), { recursive: true, mode: 0o700 })
+  await mkdir(evals, { recursive: true, mode: 0o700 })
+  await mkdir(dir, { mode: 0o700 })
+  await mkdir(join(dir, 'raw'), { mode: 0o700 })
   await mkdir(join(dir, 'reports'), { mode: 0o700 })
   await mkdir(join(dir, 'accepted'), { mode: 0o700 })
   // Written once: a user who wants run folders in the repository edits it.
@@ -30,7 +58,6 @@ export async function createRunFolder(root: string, now: Date): Promise<RunFolde
       if (error.code !== 'EEXIST') throw error
     },
   )
-  await writeAtomic(join(evals, 'latest'), `${runId}\n`)
   return {
     runId,
     dir,

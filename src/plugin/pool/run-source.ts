@@ -110,7 +110,7 @@ export class VitestRuns implements RunSource {
       if (interrupted === 'interrupted') notes.push(...unstarted(run, runs.project.name, input))
       if (run.failure !== null) {
         notes.push(
-          `the run's journal could not be written: ${run.failure.message}. Records acknowledged before are safe in ${run.folder.dir}`,
+          `the run was stopped, because it could not be recorded: ${run.failure.message}. ${run.lost ? 'It has no record' : `What was acknowledged before is safe in ${run.folder.dir}, and the next run goes on from there`}`,
         )
       }
       red ||= run.failure !== null || run.draining !== null || reports.some((report) => report.verdict.red)

@@ -3,7 +3,7 @@ import { cellName } from '../../core/campaign/cells.ts'
 import { type Digest, digestOf } from '../../core/campaign/identity.ts'
 import type { CampaignPlan, PlannedCell } from '../../core/campaign/plan.ts'
 import { createGovernor } from '../../core/capacity/governor.ts'
-import { type Appender, createAppender } from '../../core/journal/append.ts'
+import { type Appender, createAppender, JournalWriteError } from '../../core/journal/append.ts'
 import { settledEntry } from '../../core/journal/entry.ts'
 import type { LookCount } from '../../core/looks/count.ts'
 import { evidenceOf } from '../../core/looks/evidence.ts'
@@ -31,8 +31,10 @@ import { codeDigest } from './code-digest.ts'
 import { readCommit } from './commit.ts'
 import { openJournalFile } from './journal-file.ts'
 import { LookLedger } from './look-ledger.ts'
+import { claimFolder, type Ownership, OwnershipLostError } from './owner.ts'
 import type { Policy } from './policy.ts'
-import { createRunFolder, type RunFolder } from './run-folder.ts'
+import { thisProcess } from './process-identity.ts'
+import { createRunFolder, pointAt, type RunFolder } from './run-folder.ts'
 import { type ChangedRecordings, changedRecordings, selfRecorded } from './self-recorded.ts'
 import { Tally } from './tally.ts'
 import { Verdicts } from './verdicts.ts'
@@ -62,6 +64,7 @@ export class Run {
   readonly facts: RunFacts
   readonly admission: Admission
   readonly tally = new Tally()
+  readonly #ownership: Ownership
   readonly #journal: Appender
   /** Campaign ids and who took them. */
   readonly #claims = new Map<string, CampaignPlan>()
@@ -75,8 +78,16 @@ export class Run {
   #draining: StatusReason | null = null
   #failure: Error | null = null
 
-  private constructor(context: RunContext, folder: RunFolder, facts: RunFacts, journal: Appender, startedAt: Date) {
+  private constructor(
+    context: RunContext,
+    folder: RunFolder,
+    facts: RunFacts,
+    ownership: Ownership,
+    journal: Appender,
+    startedAt: Date,
+  ) {
     this.#startedAt = startedAt
+    this.#ownership = ownership
     this.context = context
     this.folder = folder
     this.facts = facts
@@ -90,13 +101,15 @@ export class Run {
     )
   }
 
-  /** Creates the run folder and its journal. */
+  /** Creates the run folder, owned by this process, and its journal. */
   static async open(context: RunContext): Promise<Run> {
     const startedAt = new Date()
     const [folder, commit] = await Promise.all([createRunFolder(context.root, startedAt), readCommit(context.root)])
-    const journal = createAppender(await openJournalFile(folder.journal), { name: folder.journal })
+    const ownership = await claimFolder({ dir: folder.dir, here: thisProcess(), now: () => new Date() })
+    const file = await openJournalFile(folder.journal, () => ownership.assert())
+    const journal = createAppender(file, { name: folder.journal, fence: ownership.fence })
     const facts: RunFacts = { runId: folder.runId, commit }
-    const run = new Run(context, folder, facts, journal, startedAt)
+    const run = new Run(context, folder, facts, ownership, journal, startedAt)
     await journal.append({
       kind: 'run',
       runId: folder.runId,
@@ -108,6 +121,7 @@ export class Run {
       startedAt: startedAt.toISOString(),
     })
     await run.#writeManifest(startedAt, null)
+    await pointAt(folder)
     return run
   }
 
@@ -118,6 +132,11 @@ export class Run {
   /** A journal that cannot be written stops the run: nothing more is admitted. */
   get failure(): Error | null {
     return this.#failure
+  }
+
+  /** The folder is not this run's any more: it was deleted, or another run has taken it. */
+  get lost(): boolean {
+    return this.#failure?.cause instanceof OwnershipLostError
   }
 
   get problems(): readonly string[] {
@@ -288,6 +307,21 @@ export class Run {
 
   /** Gives every planned cell its one status, writes everything that derives from the journal, closes it. */
   async finish(cut: boolean): Promise<readonly CampaignReport[]> {
+    try {
+      if (this.#failure === null) await this.#close(cut)
+    } catch (error) {
+      // A journal that cannot be written is said beside what could be reported; anything else is a bug.
+      if (!(error instanceof JournalWriteError)) throw error
+      this.#fail(error)
+    } finally {
+      // After a failure too: what is written is whole, and another run may go on with it.
+      await this.#journal.close().catch((error: unknown) => this.#fail(error))
+      await this.#ownership.release().catch((error: unknown) => this.#fail(error))
+    }
+    return this.#verdicts.reports()
+  }
+
+  async #close(cut: boolean): Promise<void> {
     const interrupted = cut || this.#draining !== null
     for (const state of this.#campaigns.values()) {
       await Promise.allSettled(state.settling.values())
@@ -318,7 +352,6 @@ export class Run {
     await this.#journal.close()
     await this.#verdicts.writeRecords(this.#campaigns.values())
     await this.#writeManifest(this.#startedAt, interrupted ? 'interrupted' : 'finished')
-    return this.#verdicts.reports()
   }
 
   /** Once a campaign: before its first verdict, which is after its cells. */

@@ -38,7 +38,10 @@ export function rawCapture(runDir: string, cellId: string, attempt: number): Raw
   let tail: Promise<void> = Promise.resolve()
   async function write(line: string): Promise<void> {
     if (file === null) {
-      await mkdir(folder, { recursive: true })
+      // Not recursive: a run folder that somebody deleted stays deleted.
+      await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error
+      })
       const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW
       file = await open(path, flags, 0o600)
     }

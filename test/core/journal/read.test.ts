@@ -36,6 +36,8 @@ const entries: readonly JournalEntry[] = [
   { kind: 'end', reason: 'finished' },
 ]
 
+const whole = { repaired: null, fence: 1, fencedOff: 0 }
+
 function damageOf(bytes: Buffer): JournalDamagedError {
   try {
     readJournal(bytes, '.evals/r/journal.jsonl')
@@ -50,7 +52,7 @@ test('every entry of every kind comes back as it was written', () => {
   fc.assert(
     fc.property(fc.array(anyEntry, { maxLength: 8 }), (written) => {
       const bytes = fileOf(written)
-      expect(readJournal(bytes, 'j')).toEqual({ entries: written, intactBytes: bytes.length, repaired: null })
+      expect(readJournal(bytes, 'j')).toEqual({ entries: written, intactBytes: bytes.length, ...whole })
     }),
     { numRuns: 300 },
   )
@@ -64,17 +66,18 @@ test('an output keeps keys that mean something to JavaScript', () => {
 })
 
 test('an empty file is a journal without entries', () => {
-  expect(readJournal(new Uint8Array(), 'j')).toEqual({ entries: [], intactBytes: 0, repaired: null })
+  expect(readJournal(new Uint8Array(), 'j')).toEqual({ entries: [], intactBytes: 0, ...whole })
 })
 
 test('cut at any byte of its last three lines the rest is read and the loss reported', () => {
   const bytes = fileOf(entries)
   const ends = entries.map((_, last) => fileOf(entries.slice(0, last + 1)).length)
   for (let length = ends[2] ?? 0; length <= bytes.length; length++) {
-    const whole = ends.filter((end) => end <= length)
-    const intactBytes = whole.at(-1) ?? 0
+    const ended = ends.filter((end) => end <= length)
+    const intactBytes = ended.at(-1) ?? 0
     expect(readJournal(bytes.subarray(0, length), 'j')).toEqual({
-      entries: entries.slice(0, whole.length),
+      ...whole,
+      entries: entries.slice(0, ended.length),
       intactBytes,
       repaired: length === intactBytes ? null : { bytesDropped: length - intactBytes },
     })

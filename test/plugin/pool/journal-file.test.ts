@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createAppender } from '../../../src/core/journal/append.ts'
+import { encodeLine } from '../../../src/core/journal/line.ts'
 import { readJournal } from '../../../src/core/journal/read.ts'
-import { openJournalFile } from '../../../src/plugin/pool/journal-file.ts'
+import { openJournalFile, reopenJournalFile } from '../../../src/plugin/pool/journal-file.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -54,3 +55,51 @@ test('a write after the file was closed fails the append, naming the journal', a
   await file.close()
   await expect(journal.append({ kind: 'end', reason: 'finished' })).rejects.toThrow(`cannot write the journal ${path}`)
 })
+
+test('an owner that was replaced writes nothing, and what it managed to write does not count', async () => {
+  const path = join(folder, 'journal.jsonl')
+  let replaced = false
+  const allowed = () => {
+    if (replaced) throw new Error('the folder was taken over')
+  }
+  const first = createAppender(await openJournalFile(path, allowed), { name: path })
+  await first.append(problem('first'))
+  // A stopped process that was about to write: it asked before, and writes after.
+  const late = await openedForAppend(path)
+  const { intactBytes, entries } = readJournal(await readFile(path), path)
+  const file = await reopenJournalFile(path, intactBytes, () => {})
+  const second = createAppender(file, { name: path, firstSeq: entries.length, fence: 2 })
+  await second.append({ kind: 'fenced', by: 'later', at: '2026-01-02T03:04:05.000Z' })
+  replaced = true
+  await expect(first.append(problem('too late'))).rejects.toThrow('the folder was taken over')
+  await late.write(encodeLine(1, problem('slipped through')))
+  await late.close()
+  await second.append(problem('second'))
+  await second.close()
+  const read = readJournal(await readFile(path), path)
+  expect(read.entries.map((entry) => (entry.kind === 'problem' ? entry.text : entry.kind))).toEqual([
+    'first',
+    'fenced',
+    'second',
+  ])
+  expect(read).toMatchObject({ fence: 2, fencedOff: 1, repaired: null })
+})
+
+test('a torn tail is cut before anybody writes on', async () => {
+  const path = join(folder, 'journal.jsonl')
+  const whole = encodeLine(0, problem('whole'))
+  await writeFile(path, `${whole}${encodeLine(1, problem('torn')).slice(0, 40)}`)
+  const { intactBytes } = readJournal(await readFile(path), path)
+  const file = await reopenJournalFile(path, intactBytes, () => {})
+  const journal = createAppender(file, { name: path, firstSeq: 1, fence: 3 })
+  await journal.append(problem('next'))
+  await journal.close()
+  expect(readJournal(await readFile(path), path)).toMatchObject({
+    entries: [problem('whole'), problem('next')],
+    fence: 3,
+    repaired: null,
+  })
+})
+
+const problem = (text: string) => ({ kind: 'problem', campaignId: null, code: 'x', text }) as const
+const openedForAppend = (path: string) => open(path, 'a')
