@@ -63,6 +63,7 @@ test('the samples of the authoring page run as they stand there', async () => {
     [2, false],
   ])
   expect(live.cell('judged', 'refund').scores.polite).toMatchObject({ pass: true, rationale: 'It is.' })
+  expect(live.cell('code', 'add').scores.works).toMatchObject({ pass: true, role: 'command' })
   expect(live.reports.gate?.verdict.red).toBe(false)
   expect(live.reports.gate?.candidates[0]?.guardrails.map(({ name }) => name).toSorted()).toEqual([
     'brief',
