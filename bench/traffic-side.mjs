@@ -88,8 +88,7 @@ async function ours(policy, url, runDir, pick, save) {
   }
   const port = {
     admitted: async () => {},
-    permit: async () => ({ permitId: 0, waitedMs: 0 }),
-    permitDone() {},
+    permit: () => ({ reply: Promise.resolve({ granted: true, waitedMs: 0 }), done() {} }),
     unattributed() {},
     late() {},
   }
@@ -98,6 +97,7 @@ async function ours(policy, url, runDir, pick, save) {
   const open = (seed) =>
     traffic.openCell({
       ...{ cellId: `c${seed}`, coordinates: coordinates(seed), attempt: 1, evalFile, declaredLane: null, signal },
+      leftMs: () => 600_000,
       ...{ routes: null, mocks: [], canaries: [] },
     })
   const opened = new Map()

@@ -1,5 +1,6 @@
 import type { Json } from '../core/campaign/canonical-json.ts'
 import type { CampaignPlan, Selection } from '../core/campaign/plan.ts'
+import type { PermitOutcome, PermitRequest } from '../core/capacity/events.ts'
 import type { RunRecord } from '../core/record/record.ts'
 import type { CellStatus, StatusReason } from '../core/record/status.ts'
 import type { RecordCommand } from './record-command.ts'
@@ -33,7 +34,21 @@ export interface PlanReply {
 
 export type LeaseReply =
   | { readonly granted: true; readonly leaseId: number; readonly attempt: number; readonly queueMs: number }
-  | { readonly granted: false; readonly reason: StatusReason; readonly queueMs: number }
+  | {
+      readonly granted: false
+      readonly reason: StatusReason
+      readonly queueMs: number
+      /** What happened and what to do, where the reason alone does not say it. */
+      readonly detail?: string
+    }
+
+/** What one request asks for before it leaves; the lane is the one read off the wire. */
+export type PermitAsk = Omit<PermitRequest, 'cellId'>
+
+export type PermitReply =
+  /** `waitedMs`: how long the lane made it wait, without the way there and back. */
+  | { readonly granted: true; readonly waitedMs: number }
+  | { readonly granted: false; readonly reason: StatusReason; readonly detail?: string }
 
 export type VerdictReply =
   /** Why this run gives no verdict (`-t`, `.only`, a drain): the gate is skipped with it. */
@@ -57,8 +72,10 @@ export interface MainFunctions {
   plan(plan: FilePlan): Promise<PlanReply>
   /** Resolves when the line is durable: no byte may reach a network before. */
   admitted(cellId: string, attempt: number, lane: string | null): Promise<void>
-  permit(cellId: string, lane: string): Promise<{ readonly permitId: number; readonly waitedMs: number }>
-  permitDone(permitId: number): void
+  /** `ticket` is chosen by the worker and new in it. Waits for as long as the lane makes it wait. */
+  permit(ticket: number, cellId: string, ask: PermitAsk): Promise<PermitReply>
+  /** Gives a permit back, or takes back an ask that still waits. */
+  permitDone(ticket: number, outcome: PermitOutcome): void
   subjectSettled(cellId: string, attempt: number, output: Json): Promise<void>
   /** A problem of the run or a campaign that belongs to no cell (calls without a cell). */
   problem(campaignId: string | null, code: string, text: string): void

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vite'
 import type { TestProjectInlineConfiguration } from 'vitest/config'
 import type { TestProject, Vitest } from 'vitest/node'
+import { shadowedLanes } from '../core/capacity/options.ts'
 import { type CampaignsOptions, plainError, resolveOptions } from './options.ts'
 import { createCampaignPool, POOL_NAME } from './pool/campaign-pool.ts'
 import { listByCollecting } from './pool/listing.ts'
@@ -101,6 +102,7 @@ function configure(project: TestProject, vitest: Vitest, options: ReturnType<typ
     runs.opened(run)
     shutdown.opened(projectRuns, run)
   })
+  for (const text of shadowedLanes(options.capacity)) vitest.logger.warn(`vitest-campaign: ${text}`)
   // A mode that is none is said now, not by every worker that starts.
   projectRuns.policy()
   runs.add(projectRuns)

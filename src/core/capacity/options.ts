@@ -36,14 +36,7 @@ export const DEFAULT_CONCURRENCY = 8
  * What the governor keeps and nothing outside it obeys yet: accepting these from a user would promise a limit that is
  * not kept. Take a name out when the recorder and the pool do their part; the list goes with the last one.
  */
-const NOT_WIRED: readonly (keyof LaneLimit)[] = [
-  'requestsPerMinute',
-  'tokensPerMinute',
-  'account',
-  'equivalent',
-  'price',
-  'usdPerCell',
-]
+const NOT_WIRED: readonly (keyof LaneLimit)[] = ['equivalent', 'price', 'usdPerCell']
 
 const custom = <T>(fits: (value: unknown) => boolean, must: string): z.ZodType<T> =>
   z.custom<T>(fits, { error: (issue) => `must be ${must}, got ${shown(issue.input)}` })
@@ -111,7 +104,7 @@ export const CapacityOptions: z.ZodType<CapacityOptions> = settings.superRefine(
   for (const [at, lane] of lanes.entries()) {
     for (const key of NOT_WIRED) {
       if (lane[key] === undefined) continue
-      const message = 'is not supported yet: leave it out, concurrency is the limit that is kept'
+      const message = `is not supported yet: leave it out. A lane takes ${wired.join(', ')}`
       context.addIssue({ code: 'custom', path: ['lanes', at, key], message })
     }
   }

@@ -47,6 +47,8 @@ export interface CellFacts {
   /** By scorer name; scorers that did not apply are left out. */
   readonly scores: { readonly [name: string]: RecordedScore }
   readonly calls: readonly CellCall[]
+  /** Attempts the recorder made again before the client saw them: their tokens and their bill count. Default: none. */
+  readonly retried?: readonly CellCall[]
   readonly issues: readonly IntegrityIssue[]
   readonly attempts: number
   /** ISO instant. */
@@ -65,6 +67,7 @@ export const MESSAGE_LENGTH = 2000
 export function buildRecord(facts: CellFacts): RunRecord {
   const { plan, cell, outcome, calls } = facts
   const toProviders = providerCalls(calls)
+  const billed = [...toProviders, ...providerCalls(facts.retried ?? [])]
   const broken = facts.issues.some(isError)
   const primary = facts.scores[plan.primary]
   const decided = outcome.kind === 'output' && primary !== undefined && primary.value !== null
@@ -89,8 +92,8 @@ export function buildRecord(facts: CellFacts): RunRecord {
     queueMs: facts.queueMs,
     wallMs: provenance === 'live' ? facts.wallMs : null,
     providerMs: providerMsOf(toProviders),
-    tokens: plan.capture === 'off' ? { ...NO_USAGE, known: false } : tokensOf(toProviders),
-    cost: costOf(toProviders, { subject: isBlind(plan, calls, 'subject'), judge: isBlind(plan, calls, 'judge') }),
+    tokens: plan.capture === 'off' ? { ...NO_USAGE, known: false } : tokensOf(billed),
+    cost: costOf(billed, { subject: isBlind(plan, calls, 'subject'), judge: isBlind(plan, calls, 'judge') }),
     calls: countsOf(calls),
     provenance,
     issues: facts.issues,

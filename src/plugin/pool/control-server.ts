@@ -13,11 +13,23 @@ export interface ControlServer {
 /** Answers the control calls of one worker. */
 export function serveControl(port: MessagePort, run: Run, workerId: number): ControlServer {
   const channel = batchedChannel(port)
+  /** The worker's tickets and the permits they stand for. */
+  const permits = new Map<number, number>()
   const main: MainFunctions = {
     plan: (plan) => run.plan(plan, workerId),
     admitted: (cellId, attempt, lane) => run.admitted(cellId, attempt, lane),
-    permit: (cellId, lane) => run.admission.permit(cellId, lane),
-    permitDone: (permitId) => run.admission.permitDone(permitId),
+    async permit(ticket, cellId, ask) {
+      const { permitId, reply } = run.admission.permit(cellId, ask)
+      permits.set(ticket, permitId)
+      const answer = await reply
+      if (!answer.granted) permits.delete(ticket)
+      return answer
+    },
+    permitDone(ticket, outcome) {
+      const permitId = permits.get(ticket)
+      permits.delete(ticket)
+      if (permitId !== undefined) run.admission.permitDone(permitId, outcome)
+    },
     subjectSettled: (cellId, attempt, output) => run.subjectSettled(cellId, attempt, output),
     problem: (campaignId, code, text) => run.problem(campaignId, code, text),
     verdict: (campaignId) => run.verdict(campaignId),

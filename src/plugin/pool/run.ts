@@ -95,10 +95,13 @@ export class Run {
     this.#verdicts = new Verdicts(folder, context.root, (state) => this.#countLook(state))
     const replays = context.policy.traffic === 'replay' || context.policy.traffic === 'new'
     this.#changed = replays ? changedRecordings(context.root, process.env) : Promise.resolve(null)
-    this.admission = new Admission(
-      createGovernor(context.options.capacity, () => performance.now()),
-      (error) => this.problem(null, 'governor', error.message),
-    )
+    const clock = () => performance.now()
+    // An impossible event must not end a run that others pay for: it is skipped, and told.
+    const governor = createGovernor(context.options.capacity, clock, { strict: false })
+    this.admission = new Admission(governor, clock, {
+      notice: (code, text) => this.problem(null, code, text),
+      invalid: (text) => this.problem(null, 'governor', text),
+    })
   }
 
   /** Creates the run folder, owned by this process, and its journal. */
@@ -193,8 +196,10 @@ export class Run {
     await this.#settle(
       settlementOf(
         neverRan(this.#runOf(state), state.plan, cell, {
-          status: decision.reason === 'interrupted' || decision.reason === 'bail' ? 'not_run' : 'skipped',
+          status: 'not_run',
           reason: decision.reason,
+          queueMs: decision.queueMs,
+          ...(decision.detail === undefined ? {} : { message: decision.detail }),
         }),
       ),
     )
@@ -277,6 +282,12 @@ export class Run {
     this.admission.drain(reason)
   }
 
+  /** The grace is over: no further request leaves. */
+  stop(reason: StatusReason): void {
+    this.#draining ??= reason
+    this.admission.stop(reason)
+  }
+
   get draining(): StatusReason | null {
     return this.#draining
   }
@@ -348,6 +359,7 @@ export class Run {
         reportDigest: report.fingerprint.report,
       })
     }
+    this.admission.close()
     await this.#journal.append({ kind: 'end', reason: interrupted ? 'interrupted' : 'finished' })
     await this.#journal.close()
     await this.#verdicts.writeRecords(this.#campaigns.values())

@@ -78,6 +78,7 @@ export class Shutdown {
       this.#forced = true
       process.stderr.write(`\nvitest-campaign: second ${signal}: aborting the cells in flight now\n`)
       for (const [runs, run] of this.#open) {
+        run.stop('interrupted')
         runs.abortAll(`second ${signal}`)
         void this.#endThreads(runs, run, signal)
       }
@@ -103,6 +104,7 @@ export class Shutdown {
 
   async #settleRun(runs: ProjectRuns, run: Run, signal: Signal): Promise<void> {
     if (await run.whenIdle(runs.options.shutdownTimeoutMs)) return
+    run.stop('interrupted')
     runs.abortAll(`${signal}, and the cell did not finish within the shutdown timeout`)
     // The aborted cells journal their records, whether their subjects heed the signal or not.
     await this.#endThreads(runs, run, signal)

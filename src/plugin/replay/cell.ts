@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { PermitOutcome } from '../../core/capacity/events.ts'
 import type { LooseRequest } from '../../core/integrity/check.ts'
 import type { Exchange } from '../../core/traffic/exchange.ts'
 import { decodeRecording, encodeExchange, encodeRecording, type Recording } from '../../core/traffic/format.ts'
@@ -6,13 +7,22 @@ import type { Redactor } from '../../core/traffic/redact.ts'
 import { sameTraffic } from '../../core/traffic/same.ts'
 import { bodyShare } from '../../core/traffic/shared.ts'
 import { createTape, type Tape } from '../../core/traffic/tape.ts'
+import type { PermitAsk, PermitReply } from '../control.ts'
 import { type Clock, settlesWithin } from './clock.ts'
 import { readRecording, readShared, removeRecording, writeRecording } from './disk.ts'
 import type { AnswerMock } from './mock.ts'
 import { type Origins, originsOf } from './origins.ts'
 import { RECORDINGS, type RecordingPlace, recordingPlace } from './path.ts'
 import { type RawCapture, rawCapture } from './raw.ts'
-import type { CellTraffic, CellTrafficOptions, CellTrafficResult, ReplayMiss, TrafficPort } from './traffic.ts'
+import type {
+  AskedPermit,
+  CellTraffic,
+  CellTrafficOptions,
+  CellTrafficResult,
+  RefusedPermit,
+  ReplayMiss,
+  TrafficPort,
+} from './traffic.ts'
 import { orAborted } from './wait.ts'
 
 /** How long a call waits for the body of an earlier one to the same address, so that ordinals follow the calls. */
@@ -25,6 +35,12 @@ export interface Turn {
   /** The call has its ordinal, or will never ask for one. */
   done(): void
 }
+
+/** Nothing of the request left. */
+export const UNSENT: PermitOutcome = { result: { kind: 'unsent' }, tokens: null, microUsd: 0 }
+
+/** A permit's answer, and what gives a granted one back. */
+export type Permitted = PermitReply & Pick<AskedPermit, 'done'>
 
 export interface CellParts {
   readonly options: CellTrafficOptions
@@ -60,6 +76,11 @@ export class Cell implements CellTraffic {
   /** Opened by the first live exchange. */
   #raw: RawCapture | null = null
   readonly #exchanges: (Exchange | null)[] = []
+  /** Attempts the client did not see. */
+  readonly #retried = new Set<Exchange>()
+  /** Keys of requests that were made again as often as we do. */
+  readonly #spent = new Set<string>()
+  #refused: RefusedPermit | null = null
   readonly #misses: ReplayMiss[] = []
   readonly #missingKeys = new Set<string>()
   readonly #ordinals = new Map<string, number>()
@@ -131,11 +152,39 @@ export class Cell implements CellTraffic {
     const at = this.#exchanges.push(null) - 1
     return (exchange) => {
       this.#exchanges[at] = exchange
-      if (exchange.source !== 'live') return
-      const { runDir, options } = this.#parts
-      this.#raw ??= rawCapture(runDir, options.cellId, options.attempt)
-      this.#raw.append(`${encodeExchange(exchange)}\n`)
+      // It is in the capture, and no later attempt came.
+      if (this.#retried.delete(exchange) || exchange.source !== 'live') return
+      this.#capture(exchange)
     }
+  }
+
+  /** An attempt that is made again: the capture has it, the recording does not. */
+  retry(exchange: Exchange): void {
+    this.#retried.add(exchange)
+    this.#capture(exchange)
+  }
+
+  #capture(exchange: Exchange): void {
+    const { runDir, options } = this.#parts
+    this.#raw ??= rawCapture(runDir, options.cellId, options.attempt)
+    this.#raw.append(`${encodeExchange(exchange)}\n`)
+  }
+
+  /**
+   * Whether this request was made again as often as we do. Clients that repeat it themselves then get one attempt for
+   * each of theirs: their retries must not multiply ours.
+   */
+  isSpent(key: string): boolean {
+    return this.#spent.has(key)
+  }
+
+  setSpent(key: string, spent: boolean): void {
+    if (spent) this.#spent.add(key)
+    else this.#spent.delete(key)
+  }
+
+  refuse(refused: RefusedPermit): void {
+    this.#refused ??= refused
   }
 
   /** Marks a request as under way, so that `close` waits for it; returns what marks its end. */
@@ -171,27 +220,24 @@ export class Cell implements CellTraffic {
     return this.#admitted
   }
 
-  /** Waits for the right to make one request; resolves with what gives it back, exactly once however often called. */
-  async permit(lane: string, signal: AbortSignal): Promise<() => void> {
+  /**
+   * Waits for the right to make one request; the deadline stands still meanwhile.
+   *
+   * @throws the signal's reason when it aborts first: then the ask is withdrawn
+   */
+  async permit(ask: PermitAsk, signal: AbortSignal): Promise<Permitted> {
     const { port, options } = this.#parts
-    const askedAt = this.#parts.clock.now()
-    const asked = port.permit(options.cellId, lane)
+    const { reply, done } = port.permit(options.cellId, ask)
+    const { clock } = this.#parts
+    const asked = clock.now()
     this.#wait(1)
     try {
-      const { permitId, waitedMs } = await orAborted(asked, signal)
-      this.#waited(waitedMs)
-      let given = true
-      return () => {
-        if (given) port.permitDone(permitId)
-        given = false
-      }
+      const answer = await orAborted(reply, signal)
+      if (answer.granted && answer.waitedMs > 0) this.#waited(answer.waitedMs)
+      return { ...answer, done }
     } catch (error) {
-      this.#waited(this.#parts.clock.now() - askedAt)
-      // It may still be granted after we stopped waiting.
-      asked.then(
-        ({ permitId }) => port.permitDone(permitId),
-        () => {},
-      )
+      done(UNSENT)
+      this.#waited(clock.now() - asked)
       throw error
     } finally {
       this.#wait(-1)
@@ -244,6 +290,8 @@ export class Cell implements CellTraffic {
   #result(open: readonly LooseRequest[]): CellTrafficResult {
     return {
       exchanges: this.#kept(),
+      retried: [...this.#retried],
+      refused: this.#refused,
       misses: this.#misses,
       open,
       unused: this.#unused(),

@@ -4,6 +4,8 @@ export interface Clock {
   readonly now: () => number
   /** ISO instant. */
   readonly instant: () => string
+  /** Epoch milliseconds. */
+  readonly epoch: () => number
   /** Resolves in a later turn of the event loop. */
   readonly turn: () => Promise<void>
   readonly after: (ms: number, then: () => void) => { readonly cancel: () => void }
@@ -18,6 +20,7 @@ const { setImmediate: immediate, setTimeout: timeout, clearTimeout: clear } = gl
 export const systemClock: Clock = {
   now,
   instant: () => new RealDate().toISOString(),
+  epoch: () => RealDate.now(),
   turn: () => new Promise((resolve) => immediate(resolve)),
   after: (ms, then) => {
     const timer = timeout(then, ms)

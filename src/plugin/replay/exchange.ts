@@ -13,6 +13,7 @@ export function exchangeOf(
   outcome: ExchangeResponse | ExchangeFault,
   { startedAt, ttfbMs, totalMs }: Pick<Exchange, 'startedAt' | 'ttfbMs'> & { readonly totalMs: number },
   redactor: Redactor,
+  retried = 0,
 ): Exchange {
   const clean = redactedOutcome(outcome, redactor)
   return {
@@ -26,7 +27,7 @@ export function exchangeOf(
     ttfbMs: ttfbMs === null ? null : Math.round(ttfbMs),
     totalMs: Math.round(totalMs),
     redactions: addRedactions(redactions, clean.redactions),
-    retried: 0,
+    retried,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ExchangeFault } from '../../core/traffic/exchange.ts'
-import { socketError } from './call.ts'
+import { type AnsweredFault, socketError } from './call.ts'
 
 /** Said by the system or TLS before a connection stood. */
 const CONNECT_CODES: ReadonlySet<string> = new Set([
@@ -26,6 +26,18 @@ export function faultOf(error: unknown, aborted: boolean): ExchangeFault {
   const connecting =
     syscall === 'connect' || syscall === 'getaddrinfo' || CONNECT_CODES.has(code) || /^ERR_(TLS|SSL)_/.test(code)
   return { kind: 'fault', phase: connecting ? 'connect' : 'headers', code, message }
+}
+
+/** What a live call that got no response gives its client. */
+export function faultAnswer(signal: AbortSignal, fault: ExchangeFault | null = null): AnsweredFault {
+  return { kind: 'fault', error: signal.aborted || fault === null ? abortError(signal.reason) : errorOf(fault) }
+}
+
+/** What a client that did not abort itself is told when its cell did: an abort, which no SDK retries. */
+function abortError(reason: unknown): Error {
+  return reason instanceof Error && reason.name === 'AbortError'
+    ? reason
+    : new DOMException(reason instanceof Error ? reason.message : 'This operation was aborted', 'AbortError')
 }
 
 /** A fault as the client is to see it, live or replayed. */

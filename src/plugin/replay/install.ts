@@ -21,6 +21,9 @@ import type { CellTraffic, CellTrafficOptions, Traffic, TrafficPort } from './tr
 import { captureUndici } from './undici.ts'
 import { createUpstream } from './upstream.ts'
 
+// Taken when this module loads: user code may put a generator of its own in its place.
+const { random } = Math
+
 /** Whose call it is, read once when the call is made: a cell whose traffic is captured. */
 type CapturedScope = Scope & { readonly cell: Cell }
 
@@ -55,6 +58,7 @@ export function installTraffic(
     settings,
     redactor,
     clock,
+    random,
     upstream: { ...upstream, send: (request) => outside(() => upstream.send(request)) },
   }
 

@@ -67,6 +67,8 @@ function captured({ cellId, coordinates }: CellTrafficOptions, runDir: string): 
   if (capture === null) return null
   const { value: exchanges, note } = decodeCapture(capture.text, capture.path)
   if (note !== null) throw new Error(`${note}: the run died in this cell, and a cell is replayed wholly or not at all.`)
+  // Attempts at one call share its key and ordinal, and the client saw the last of them.
+  const seen = new Map(exchanges.map((exchange) => [`${exchange.ordinal} ${exchange.key}`, exchange]))
   const [first] = exchanges.map(({ startedAt }) => startedAt).sort()
-  return first === undefined ? null : { ...coordinates, recordedAt: first, exchanges }
+  return first === undefined ? null : { ...coordinates, recordedAt: first, exchanges: [...seen.values()] }
 }

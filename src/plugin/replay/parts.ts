@@ -9,4 +9,6 @@ export interface RecorderParts {
   readonly redactor: Redactor
   readonly upstream: Upstream
   readonly clock: Clock
+  /** In [0, 1). */
+  readonly random: () => number
 }

@@ -1,17 +1,33 @@
 import type { CellCoordinates } from '../../core/campaign/identity.ts'
+import type { PermitOutcome } from '../../core/capacity/events.ts'
 import type { LooseRequest } from '../../core/integrity/check.ts'
+import type { StatusReason } from '../../core/record/status.ts'
 import type { CallRole, Exchange } from '../../core/traffic/exchange.ts'
+import type { PermitAsk, PermitReply } from '../control.ts'
 
 /** How the recorder reaches the main process. */
 export interface TrafficPort {
   /** Resolves when the cell's `admitted` line is durable. Called once per cell, before its first live byte. */
   admitted(cellId: string, attempt: number, lane: string | null): Promise<void>
-  permit(cellId: string, lane: string): Promise<{ readonly permitId: number; readonly waitedMs: number }>
-  permitDone(permitId: number): void
+  permit(cellId: string, ask: PermitAsk): AskedPermit
   /** A call made outside every cell: reported, never dropped. */
   unattributed(call: { readonly method: string; readonly url: string }): void
   /** A call of a cell that was over, refused: its record may be written already. */
   late(cell: CellCoordinates, call: { readonly method: string; readonly url: string }): void
+}
+
+/** A request's ask for its permit. */
+export interface AskedPermit {
+  readonly reply: Promise<PermitReply>
+  /** Gives it back once it is granted, or withdraws it while it waits. Call it once, and not after a refusal. */
+  done(outcome: PermitOutcome): void
+}
+
+/** A request that the run did not let go. */
+export interface RefusedPermit {
+  readonly role: CallRole
+  readonly reason: StatusReason
+  readonly detail: string | null
 }
 
 export interface CellTrafficOptions {
@@ -23,6 +39,8 @@ export interface CellTrafficOptions {
   readonly declaredLane: string | null
   /** Aborted at the cell's deadline: live calls in flight are aborted with it. */
   readonly signal: AbortSignal
+  /** What is left of the cell's deadline, milliseconds: no wait for a retry is longer. */
+  readonly leftMs: () => number
   /** Allowed origins, or null for any. */
   readonly routes: readonly string[] | null
   /** msw request handlers of the campaign. */
@@ -41,12 +59,16 @@ export interface ReplayMiss {
 /** What the recorder knows of a cell once it is closed. */
 export interface CellTrafficResult {
   readonly exchanges: readonly Exchange[]
+  /** Attempts that failed and were made again before the client saw anything: they may have been billed. */
+  readonly retried: readonly Exchange[]
+  /** The first request that was not sent because its lane is closed or the run was stopped; null: none. */
+  readonly refused: RefusedPermit | null
   readonly misses: readonly ReplayMiss[]
   /** Begun, and unfinished when the cell was closed. */
   readonly open: readonly LooseRequest[]
   /** Recorded and never asked for. */
   readonly unused: readonly LooseRequest[]
-  /** Milliseconds in which at least one call waited for a permit: the deadline stood still meanwhile. */
+  /** Milliseconds in which the limits of a lane made at least one call wait. */
   readonly waitedMs: number
   /** ISO instant at which the recording that was served was made. */
   readonly recordedAt: string | null

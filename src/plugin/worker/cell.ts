@@ -73,6 +73,8 @@ interface Facts {
   readonly outcome: SubjectOutcome
   readonly scoring: Scoring
   readonly calls: readonly CheckedCall[]
+  /** Attempts made again before the subject or scorer saw them. */
+  readonly retried: readonly CheckedCall[]
   readonly closed: CellTrafficResult | null
   /** The output, redacted; null where there is none. */
   readonly kept: Json
@@ -151,10 +153,12 @@ class Execution implements CellInFlight {
     this.#red ??= scoring.bug
     const closed = traffic === null ? null : await traffic.close(CLOSE_GRACE_MS, attempt.kind === 'threw')
     const calls = closed === null || closed.exchanges.length === 0 ? NO_CALLS : await readCalls(closed.exchanges)
+    const retried = closed === null || closed.retried.length === 0 ? NO_CALLS : await readCalls(closed.retried)
     const outcome =
       missingKey(closed) ??
+      this.#refused(closed) ??
       (attempt.kind === 'returned' ? attempt.outcome : this.#classify(attempt.thrown, calls, closed))
-    const facts: Facts = { outcome, scoring, calls, closed, kept: attempt.kind === 'returned' ? attempt.kept : null }
+    const facts: Facts = { outcome, scoring, calls, retried, closed, kept: attempt.kind === 'returned' ? attempt.kept : null }
     let record = this.#record(facts, traffic, [])
     let left = traffic?.records === true
     if (traffic !== null && this.#isClean(record, calls)) {
@@ -197,6 +201,7 @@ class Execution implements CellInFlight {
       get signal() {
         return deadline.signal
       },
+      leftMs: () => deadline.leftMs,
       routes: campaign.routes,
       mocks: campaign.mocks,
       canaries: typeof canary === 'string' ? [canary] : [],
@@ -290,6 +295,16 @@ class Execution implements CellInFlight {
     return { ...verdict.outcome, failure: this.#redactFailure(placed) }
   }
 
+  /** A request of the subject that the run did not let go measured nothing, whatever `run` made of the refusal. */
+  #refused(closed: CellTrafficResult | null): SubjectOutcome | null {
+    const refused = closed?.refused ?? null
+    if (refused === null || refused.role !== 'subject' || this.#deadline.endedBy !== null) return null
+    const { reason, detail } = refused
+    const message = `a request was not sent: ${detail ?? reason}`
+    const failure = this.#redactFailure({ class: 'integration_provider_failure', mode: reason, message })
+    return { kind: 'failed', status: 'infra_error', reason, failure }
+  }
+
   #redactFailure(failure: Failure): Failure {
     return failure.message === undefined
       ? failure
@@ -299,7 +314,7 @@ class Execution implements CellInFlight {
   #record(facts: Facts, traffic: CellTraffic | null, secrets: readonly string[]): RunRecord {
     const { campaign } = this.#registered
     const { plan } = campaign
-    const { outcome, scoring, calls, closed } = facts
+    const { outcome, scoring, calls, retried, closed } = facts
     const canary = this.#scenario.canary
     const issues = checkCell(
       {
@@ -326,6 +341,7 @@ class Execution implements CellInFlight {
       outcome,
       scores: scoring.scores,
       calls,
+      retried,
       issues,
       attempts: this.#lease.attempt,
       startedAt: this.#startedAt,

@@ -33,6 +33,13 @@ export class Deadline {
     return this.#controller.signal
   }
 
+  /** What is left, milliseconds; 0 once it is over. */
+  get leftMs(): number {
+    if (this.#ended !== null) return 0
+    const used = this.#waits > 0 ? this.#usedMs : this.#usedMs + this.#clock.now() - this.#startedAt
+    return Math.max(0, this.#limitMs - used)
+  }
+
   /** What ended the cell's time, or null while it has some. */
   get endedBy(): 'deadline' | 'shutdown' | null {
     return this.#ended?.by ?? null

@@ -39,6 +39,7 @@ export default async function worker(task: HostedTask): Promise<void> {
           },
           { ...channel, eventNames: ['permitDone', 'problem'], timeout: -1 },
         )
+  let tickets = 0
   const traffic =
     control === null
       ? null
@@ -46,9 +47,14 @@ export default async function worker(task: HostedTask): Promise<void> {
           settings,
           {
             admitted: (cellId, attempt, lane) => control.admitted(cellId, attempt, lane),
-            permit: (cellId, lane) => control.permit(cellId, lane),
-            // A message that cannot be sent any more means the run is over; the main process accounts for it.
-            permitDone: (permitId) => void control.permitDone(permitId).catch(() => {}),
+            permit(cellId, ask) {
+              const ticket = tickets++
+              return {
+                reply: control.permit(ticket, cellId, ask),
+                // A message that cannot be sent any more means the run is over; the main process accounts for it.
+                done: (outcome) => void control.permitDone(ticket, outcome).catch(() => {}),
+              }
+            },
             unattributed: ({ method, url }) =>
               void control
                 .problem(null, 'unattributed_call', `${method} ${url} was called outside every cell`)

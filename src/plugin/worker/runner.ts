@@ -1,6 +1,7 @@
 import { type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite, TestRunner } from 'vitest'
 import { cellName } from '../../core/campaign/cells.ts'
 import { neverRan } from '../../core/record/build.ts'
+import { printable } from '../../core/traffic/hostile.ts'
 import { type FilePlan, settlementOf } from '../control.ts'
 import {
   type Binding,
@@ -92,7 +93,10 @@ export default class CampaignRunner extends TestRunner {
     if (refused !== null) return skip(test, `the campaign was refused: see its test ${verdictTest(campaign.plan)}`)
     if (this.#bridge.calls === null) return
     const reply = await this.#bridge.calls.lease(binding.cell.cellId)
-    if (!reply.granted) return skip(test, `not run: ${reply.reason}`)
+    if (!reply.granted) {
+      const { reason, detail } = reply
+      return skip(test, printable(detail === undefined ? `not run: ${reason}` : `not run: ${reason}: ${detail}`))
+    }
     binding.lease = reply
     if (!this.#bridge.cancelled) return
     await this.#settleUnrun(binding, 'not_run', 'interrupted')

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { THROTTLED_ATTEMPTS } from '../../../src/core/capacity/retry.ts'
 import { inspectRun } from '../../harness/inspect.ts'
 import { project, runVitest } from '../../harness/run-vitest.ts'
 import { recordings } from './project.ts'
@@ -47,6 +48,6 @@ test('what the provider breaks is no score: skipped with its reason, and never r
   expect(run.output).toMatch(/↓ .*throttled.*infra_error: 429/)
   expect(run.output).toMatch(/↓ .*broken.*infra_error: 500/)
   const sent = provider.fresh().filter(({ body }) => body.includes('"throttled"'))
-  expect(sent.length, "the SDK's own retry reached the provider").toBeGreaterThan(1)
+  expect(sent.length, 'made again by us, and not by the SDK').toBe(THROTTLED_ATTEMPTS)
   expect(Object.keys(await recordings(root))).toEqual(['__recordings__/faults/plain/fine/0.jsonl'])
 })

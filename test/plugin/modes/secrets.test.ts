@@ -21,7 +21,8 @@ const FORMS = [
 const echoing: Answer = ({ body }, response) => {
   if (body.includes('"error"')) {
     response.writeHead(400, { 'content-type': 'application/json', 'x-echo': SECRET })
-    response.end(JSON.stringify({ error: { message: `Incorrect API key provided: ${SECRET}`, type: 'auth' } }))
+    // Of a key it would close the lane.
+    response.end(JSON.stringify({ error: { message: `No model takes ${SECRET}`, type: 'invalid_request_error' } }))
   } else if (body.includes('"stream":true')) {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     const text = streamed('gpt-5-mini', 'a', 5)

@@ -127,7 +127,7 @@ const CASES: readonly (readonly [number: number, wrong: string, file: string, na
     41,
     'a recorded 429 is served for ever, or lost',
     'plugin/replay/record-replay.test.ts',
-    '429 then 200 reaches the SDK as it came',
+    '429 then 200 is one call to the SDK, made again by us',
   ],
   [42, 'a second writer forgets to redact', 'plugin/replay/cell.test.ts', 'a secret that redaction did not reach'],
   [43, 'headers are scrubbed by their spelling', 'core/traffic/redact.test.ts', 'in whatever case'],

@@ -8,6 +8,7 @@ import { HttpResponse, http, passthrough } from 'msw'
 import { setupServer } from 'msw/node'
 import OpenAI from 'openai'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import type { PermitReply } from '../../../src/plugin/control.ts'
 import { completion, project, serve } from './harness.ts'
 
 const chat = (model = 'm') => ({ method: 'POST', body: JSON.stringify({ model, messages: [] }) })
@@ -104,15 +105,18 @@ test('a refused admission refuses the call', async () => {
   expect(result.exchanges).toEqual([])
 })
 
-test('waits for permits are told and counted, and a permit granted to nobody is given back', async () => {
+test('waits for permits are told and counted, and an ask that nobody waits for any longer is withdrawn', async () => {
   const { url } = await serve((_, response) => response.end(JSON.stringify(completion('x'))))
   const grants: (() => void)[] = []
-  const done: number[] = []
+  const done: string[] = []
   const { start } = project()
   const run = start('live', {
     port: {
-      permit: () => new Promise((resolve) => grants.push(() => resolve({ permitId: grants.length, waitedMs: 5 }))),
-      permitDone: (id) => done.push(id),
+      permit() {
+        const number = grants.length
+        const reply = new Promise<PermitReply>((resolve) => grants.push(() => resolve({ granted: true, waitedMs: 1 })))
+        return { reply, done: ({ result: { kind } }) => done.push(`${number} ${kind}`) }
+      },
     },
   })
   const waits: boolean[] = []
@@ -127,14 +131,15 @@ test('waits for permits are told and counted, and a permit granted to nobody is 
     expect(waits).toEqual([true])
     controller.abort()
     expect(await second).toBe('AbortError')
+    expect(done).toEqual(['1 unsent'])
+    await sleep(2)
     grants[0]?.()
     await first
     expect(waits).toEqual([true, false])
-    expect(done).toEqual([2])
     grants[1]?.()
     await sleep(1)
   })
-  expect(done).toEqual([2, 2])
+  expect(done).toEqual(['1 unsent', '0 answered'])
   expect(result.exchanges).toHaveLength(1)
   expect(result.waitedMs).toBeGreaterThan(0)
 })
@@ -194,9 +199,15 @@ test('a call that still waits for its permit when the cell is closed is not sent
     response.end()
   })
   const grants: (() => void)[] = []
+  const done: string[] = []
   const { start } = project()
   const run = start('live', {
-    port: { permit: () => new Promise((resolve) => grants.push(() => resolve({ permitId: 1, waitedMs: 0 }))) },
+    port: {
+      permit: () => ({
+        reply: new Promise((resolve) => grants.push(() => resolve({ granted: true, waitedMs: 1 }))),
+        done: ({ result: { kind } }) => done.push(kind),
+      }),
+    },
   })
   const cell = await run.open()
   const answer = run.traffic.run(cell, 'subject', () => fetch(`${url}/v1/chat/completions`, chat()))
@@ -206,7 +217,7 @@ test('a call that still waits for its permit when the cell is closed is not sent
   expect((await answer).status).toBe(424)
   await closing
   expect(cell.late()).toHaveLength(1)
-  expect(run.log.done).toEqual([1])
+  expect(done).toEqual(['unsent'])
   expect(calls).toBe(0)
 })
 

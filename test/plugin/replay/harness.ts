@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { TrafficPolicy, WorkerSettings } from '../../../src/plugin/control.ts'
+import type { PermitOutcome } from '../../../src/core/capacity/events.ts'
+import type { PermitAsk, TrafficPolicy, WorkerSettings } from '../../../src/plugin/control.ts'
 import { installTraffic } from '../../../src/plugin/replay/install.ts'
 import type { CellTraffic, CellTrafficOptions, Traffic, TrafficPort } from '../../../src/plugin/replay/traffic.ts'
 
@@ -12,7 +13,11 @@ import type { CellTraffic, CellTrafficOptions, Traffic, TrafficPort } from '../.
 export interface PortLog {
   readonly admitted: [cellId: string, attempt: number, lane: string | null][]
   readonly permits: [cellId: string, lane: string][]
+  /** What each ask for a permit said, beside its lane. */
+  readonly asked: PermitAsk[]
+  /** Numbers of permits given back. */
   readonly done: number[]
+  readonly outcomes: PermitOutcome[]
   readonly unattributed: string[]
   readonly late: string[]
 }
@@ -48,7 +53,7 @@ export function project(): Project {
     root,
     evalFile,
     start(policy, { port, ...overrides } = {}) {
-      const log: PortLog = { admitted: [], permits: [], done: [], unattributed: [], late: [] }
+      const log: PortLog = { admitted: [], permits: [], asked: [], done: [], outcomes: [], unattributed: [], late: [] }
       let permits = 0
       const settings: WorkerSettings = {
         root,
@@ -68,11 +73,19 @@ export function project(): Project {
         async admitted(cellId, attempt, lane) {
           log.admitted.push([cellId, attempt, lane])
         },
-        async permit(cellId, lane) {
-          log.permits.push([cellId, lane])
-          return { permitId: permits++, waitedMs: 0 }
+        // Granted at once, whatever delay was asked for.
+        permit(cellId, ask) {
+          log.permits.push([cellId, ask.lane])
+          log.asked.push(ask)
+          const number = permits++
+          return {
+            reply: Promise.resolve({ granted: true, waitedMs: 0 }),
+            done(outcome) {
+              log.done.push(number)
+              log.outcomes.push(outcome)
+            },
+          }
         },
-        permitDone: (permitId) => log.done.push(permitId),
         unattributed: ({ method, url }) => log.unattributed.push(`${method} ${url}`),
         late: ({ scenarioId }, { method, url }) => log.late.push(`${scenarioId}: ${method} ${url}`),
         ...port,
@@ -91,6 +104,7 @@ export function project(): Project {
           evalFile,
           declaredLane: null,
           signal: new AbortController().signal,
+          leftMs: () => 10_000,
           routes: null,
           mocks: [],
           canaries: [],

@@ -30,8 +30,6 @@ export interface Ask {
 
 export interface Client {
   readonly name: string
-  /** False for a transport, which repeats nothing by itself. */
-  readonly retries: boolean
   ask(ask: Ask): Promise<string>
 }
 
@@ -91,7 +89,6 @@ const transports: { readonly [name: string]: Send } = {
 function plainClient(name: string, send: Send): Client {
   return {
     name,
-    retries: false,
     async ask({ url, model, stream, tools, signal, onText }) {
       const body = JSON.stringify({
         ...{ model, stream, messages: [{ role: 'user', content: QUESTION }] },
@@ -125,7 +122,6 @@ function plainClient(name: string, send: Send): Client {
 
 const openai: Client = {
   name: 'openai chat',
-  retries: true,
   async ask({ url, model, stream, tools, signal, onText }) {
     const client = new OpenAI({ apiKey: 'sk-of-the-test-0123456789', baseURL: `${url}/v1` })
     const asked = {
@@ -149,7 +145,6 @@ const openai: Client = {
 
 const responses: Client = {
   name: 'openai responses',
-  retries: true,
   async ask({ url, model, stream, tools, signal, onText }) {
     const client = new OpenAI({ apiKey: 'sk-of-the-test-0123456789', baseURL: `${url}/v1` })
     const asked = {
@@ -173,7 +168,6 @@ const responses: Client = {
 
 const anthropic: Client = {
   name: 'anthropic',
-  retries: true,
   async ask({ url, model, stream, tools, signal, onText }) {
     const client = new Anthropic({ apiKey: 'sk-ant-of-the-test-0123456789', baseURL: url })
     const asked = {
@@ -200,7 +194,6 @@ const anthropic: Client = {
 
 const gemini: Client = {
   name: 'google genai',
-  retries: true,
   async ask({ url, model, stream, tools, signal, onText }) {
     const client = new GoogleGenAI({
       apiKey: 'AIzaOfTheTest0123456789',
@@ -232,7 +225,6 @@ const gemini: Client = {
 function aiSdk(api: 'chat' | 'responses'): Client {
   return {
     name: `ai SDK ${api}`,
-    retries: true,
     async ask({ url, model, stream, tools, signal, onText }) {
       const provider = createOpenAI({ apiKey: 'sk-of-the-test-0123456789', baseURL: `${url}/v1` })
       const asked = {
@@ -260,7 +252,6 @@ function aiSdk(api: 'chat' | 'responses'): Client {
 
 const bedrock: Client = {
   name: 'bedrock',
-  retries: true,
   async ask({ url, model, stream, tools, signal, onText }) {
     const client = new BedrockRuntimeClient({
       region: 'us-east-1',

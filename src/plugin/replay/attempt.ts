@@ -1,0 +1,99 @@
+import type { Readable } from 'node:stream'
+import type { Exchange, ExchangeFault } from '../../core/traffic/exchange.ts'
+import { type AnsweredResponse, sentHeaders } from './call.ts'
+import { exchangeOf, NO_BODY, responseOf } from './exchange.ts'
+import { faultOf } from './fault.ts'
+import type { RecorderParts } from './parts.ts'
+import type { CellCall } from './recorder.ts'
+import { type CapturedBody, tee } from './stream.ts'
+import type { UpstreamResponse } from './upstream.ts'
+
+/** A live call under way. */
+export interface Flight {
+  readonly cellCall: CellCall
+  readonly parts: RecorderParts
+  /** Aborted when the client, or its cell, gives up; aborting it ends the connection. */
+  readonly controller: AbortController
+  /** Call it once, when nothing of the call is open any more. */
+  readonly over: () => void
+}
+
+/** One try on the wire: a fault, or a response whose body is on its way. */
+export type Attempt = { readonly startedAt: string; readonly begun: number } & (
+  | { readonly kind: 'fault'; readonly fault: ExchangeFault }
+  | { readonly kind: 'response'; readonly response: UpstreamResponse; readonly ttfbMs: number }
+)
+export type Arrived = Extract<Attempt, { kind: 'response' }>
+
+export async function send({ cellCall: { call, bytes }, parts, controller: { signal } }: Flight): Promise<Attempt> {
+  const startedAt = parts.clock.instant()
+  const begun = parts.clock.now()
+  try {
+    const response = await parts.upstream.send({
+      method: call.method,
+      url: call.url,
+      headers: sentHeaders(call),
+      body: bytes,
+      signal,
+      via: call.via,
+    })
+    return { kind: 'response', response, startedAt, begun, ttfbMs: parts.clock.now() - begun }
+  } catch (error) {
+    return { kind: 'fault', fault: faultOf(error, signal.aborted), startedAt, begun }
+  }
+}
+
+export function faultExchange(
+  { cellCall, parts }: Flight,
+  { fault, startedAt, begun }: Extract<Attempt, { kind: 'fault' }>,
+  retried: number,
+): Exchange {
+  const times = { startedAt, ttfbMs: null, totalMs: parts.clock.now() - begun }
+  return exchangeOf(cellCall, 'live', fault, times, parts.redactor, retried)
+}
+
+export function responseExchange(
+  { cellCall, parts }: Flight,
+  { response, startedAt, begun, ttfbMs }: Arrived,
+  captured: CapturedBody,
+  retried: number,
+): Exchange {
+  const times = { startedAt, ttfbMs, totalMs: parts.clock.now() - begun }
+  return exchangeOf(cellCall, 'live', responseOf(response, captured), times, parts.redactor, retried)
+}
+
+/** Hands the response on while its body arrives. `onEnd` is called once, when the body is over. */
+export function handOn(
+  flight: Flight,
+  { response }: Arrived,
+  onEnd: (captured: CapturedBody) => void,
+): AnsweredResponse {
+  const { status, statusText, headers, body } = response
+  if (body === null) onEnd(NO_BODY)
+  return {
+    kind: 'response',
+    url: flight.cellCall.call.url,
+    redirected: false,
+    status,
+    statusText,
+    headers,
+    body: body === null ? null : teeOf(flight, body, onEnd),
+  }
+}
+
+/** Reads the body to its end: of an error, which must be known before it is decided upon. */
+export async function readWhole(flight: Flight, { response: { body } }: Arrived): Promise<CapturedBody> {
+  if (body === null) return NO_BODY
+  return new Promise((resolve) => {
+    const reader = teeOf(flight, body, resolve).getReader()
+    const read = async () => {
+      while (!(await reader.read()).done);
+    }
+    // However it ends, `resolve` is told.
+    read().catch(() => {})
+  })
+}
+
+function teeOf({ parts, controller }: Flight, body: Readable, onEnd: (captured: CapturedBody) => void) {
+  return tee(body, { clock: parts.clock, signal: controller.signal, abort: () => controller.abort(), onEnd })
+}
