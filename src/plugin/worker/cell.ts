@@ -158,7 +158,14 @@ class Execution implements CellInFlight {
       missingKey(closed) ??
       this.#refused(closed) ??
       (attempt.kind === 'returned' ? attempt.outcome : this.#classify(attempt.thrown, calls, closed))
-    const facts: Facts = { outcome, scoring, calls, retried, closed, kept: attempt.kind === 'returned' ? attempt.kept : null }
+    const facts: Facts = {
+      outcome,
+      scoring,
+      calls,
+      retried,
+      closed,
+      kept: attempt.kind === 'returned' ? attempt.kept : null,
+    }
     let record = this.#record(facts, traffic, [])
     let left = traffic?.records === true
     if (traffic !== null && this.#isClean(record, calls)) {

@@ -151,7 +151,12 @@ test.each([0, 40])(
     const { start } = project()
     const grants: (() => void)[] = []
     const run = start('live', {
-      port: { permit: () => new Promise((resolve) => grants.push(() => resolve({ permitId: 1, waitedMs }))) },
+      port: {
+        permit: () => ({
+          reply: new Promise((resolve) => grants.push(() => resolve({ granted: true, waitedMs }))),
+          done() {},
+        }),
+      },
     })
     const { result } = await run.cell(async () => {
       const calls = [1, 2, 3].map(() => fetch(`${url}/v1/chat/completions`, chat()).then((r) => r.text()))
