@@ -4,10 +4,10 @@ import { type Flight, faultExchange, handOn, responseExchange, send } from './at
 import type { Answer } from './call.ts'
 import { faultAnswer } from './fault.ts'
 import { placeholdersIn } from './keys.ts'
-import { paced } from './paced.ts'
+import { notRecorded, paced } from './paced.ts'
 import type { RecorderParts } from './parts.ts'
 import type { CellCall } from './recorder.ts'
-import { refusal, refuseLate } from './refusal.ts'
+import { notAdmitted, refusal, refuseLate } from './refusal.ts'
 import { linkedController, orAborted } from './wait.ts'
 
 /** Carries a live call of a cell: admission, permit, network; what comes back is handed on and kept. */
@@ -34,28 +34,28 @@ export async function carry(cellCall: CellCall, parts: RecorderParts): Promise<A
   }
   try {
     await orAborted(cell.admit(lane), signal)
-    if (lane !== null) return await paced(flight, lane)
   } catch (error) {
     flight.over()
-    if (signal.aborted) return faultAnswer(signal)
-    const why = error instanceof Error ? error.message : String(error)
-    return refusal(
-      call.url,
-      'not_admitted',
-      `vitest-campaign: ${method} ${url} was not sent, because the run did not admit it: ${why}`,
-    )
+    return signal.aborted ? faultAnswer(signal) : notAdmitted(cellCall, parts, error)
   }
-  // It waited, and its cell did not wait for it.
-  if (cell.closed) {
+  try {
+    return lane === null ? await unpaced(flight) : await paced(flight, lane)
+  } catch (error) {
     flight.over()
-    return refuseLate(call, cell, role, parts)
+    cell.lose(notRecorded(role, error))
+    throw error
   }
-  return unpaced(flight)
 }
 
 /** A call to no model provider: no lane limits it, and it is not made again. */
 async function unpaced(flight: Flight): Promise<Answer> {
-  const { cellCall, controller, over } = flight
+  const { cellCall, parts, controller, over } = flight
+  const { call, cell, role } = cellCall
+  // It waited, and its cell did not wait for it.
+  if (cell.closed) {
+    over()
+    return refuseLate(call, cell, role, parts)
+  }
   const attempt = await send(flight)
   if (attempt.kind === 'fault') {
     over()

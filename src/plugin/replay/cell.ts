@@ -1,29 +1,26 @@
 import { join } from 'node:path'
-import type { PermitOutcome } from '../../core/capacity/events.ts'
 import type { LooseRequest } from '../../core/integrity/check.ts'
-import type { Exchange } from '../../core/traffic/exchange.ts'
+import type { CallRole, Exchange } from '../../core/traffic/exchange.ts'
 import { decodeRecording, encodeExchange, encodeRecording, type Recording } from '../../core/traffic/format.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
 import { sameTraffic } from '../../core/traffic/same.ts'
 import { bodyShare } from '../../core/traffic/shared.ts'
 import { createTape, type Tape } from '../../core/traffic/tape.ts'
-import type { PermitAsk, PermitReply } from '../control.ts'
 import { type Clock, settlesWithin } from './clock.ts'
 import { readRecording, readShared, removeRecording, writeRecording } from './disk.ts'
 import type { AnswerMock } from './mock.ts'
 import { type Origins, originsOf } from './origins.ts'
 import { RECORDINGS, type RecordingPlace, recordingPlace } from './path.ts'
+import { Permits } from './permit.ts'
 import { type RawCapture, rawCapture } from './raw.ts'
 import type {
-  AskedPermit,
   CellTraffic,
   CellTrafficOptions,
   CellTrafficResult,
-  RefusedPermit,
+  LostCall,
   ReplayMiss,
   TrafficPort,
 } from './traffic.ts'
-import { orAborted } from './wait.ts'
 
 /** How long a call waits for the body of an earlier one to the same address, so that ordinals follow the calls. */
 const ORDER_WAIT_MS = 1000
@@ -35,12 +32,6 @@ export interface Turn {
   /** The call has its ordinal, or will never ask for one. */
   done(): void
 }
-
-/** Nothing of the request left. */
-export const UNSENT: PermitOutcome = { result: { kind: 'unsent' }, tokens: null, microUsd: 0 }
-
-/** A permit's answer, and what gives a granted one back. */
-export type Permitted = PermitReply & Pick<AskedPermit, 'done'>
 
 export interface CellParts {
   readonly options: CellTrafficOptions
@@ -70,6 +61,7 @@ export class Cell implements CellTraffic {
   readonly tape: Tape | null
   readonly mock: AnswerMock | null
   readonly routes: Origins | null
+  readonly permits: Permits
   /** Aborted when the cell is closed and its grace is over; made by the first live call. */
   #abort: AbortController | null = null
   readonly #parts: CellParts
@@ -80,17 +72,14 @@ export class Cell implements CellTraffic {
   readonly #retried = new Set<Exchange>()
   /** Keys of requests that were made again as often as we do. */
   readonly #spent = new Set<string>()
-  #refused: RefusedPermit | null = null
+  /** The first of each role. */
+  readonly #lost = new Map<CallRole, LostCall>()
   readonly #misses: ReplayMiss[] = []
   readonly #missingKeys = new Set<string>()
   readonly #ordinals = new Map<string, number>()
   readonly #turns = new Map<string, Set<Promise<void>>>()
   readonly #open = new Map<LooseRequest, Promise<void>>()
-  readonly #waitListeners: ((waiting: boolean) => void)[] = []
   #admitted: Promise<void> | null = null
-  #waiting = 0
-  #waitedUntil = 0
-  #waitedMs = 0
   #closed = false
   #cutOff = false
   readonly #late: LooseRequest[] = []
@@ -106,6 +95,7 @@ export class Cell implements CellTraffic {
         ? null
         : createTape(parts.recording.exchanges, parts.volatile.length > 0 ? parts : undefined)
     this.mock = parts.mock
+    this.permits = new Permits(parts.port, parts.options, parts.clock)
     this.routes = parts.options.routes === null ? null : originsOf(parts.options.routes, 'routes')
     this.fetch = parts.fetch(this)
   }
@@ -183,8 +173,8 @@ export class Cell implements CellTraffic {
     else this.#spent.delete(key)
   }
 
-  refuse(refused: RefusedPermit): void {
-    this.#refused ??= refused
+  lose(lost: LostCall): void {
+    if (!this.#lost.has(lost.role)) this.#lost.set(lost.role, lost)
   }
 
   /** Marks a request as under way, so that `close` waits for it; returns what marks its end. */
@@ -220,49 +210,8 @@ export class Cell implements CellTraffic {
     return this.#admitted
   }
 
-  /**
-   * Waits for the right to make one request; the deadline stands still meanwhile.
-   *
-   * @throws the signal's reason when it aborts first: then the ask is withdrawn
-   */
-  async permit(ask: PermitAsk, signal: AbortSignal): Promise<Permitted> {
-    const { port, options } = this.#parts
-    const { reply, done } = port.permit(options.cellId, ask)
-    const { clock } = this.#parts
-    const asked = clock.now()
-    this.#wait(1)
-    try {
-      const answer = await orAborted(reply, signal)
-      if (answer.granted && answer.waitedMs > 0) this.#waited(answer.waitedMs)
-      return { ...answer, done }
-    } catch (error) {
-      done(UNSENT)
-      this.#waited(clock.now() - asked)
-      throw error
-    } finally {
-      this.#wait(-1)
-    }
-  }
-
-  /**
-   * A wait ends now; those at one time count once. The governor says how long a granted one was: the way there and back
-   * is none, and of many calls on a busy machine it would add up to an excuse for a missed deadline.
-   */
-  #waited(ms: number): void {
-    const now = this.#parts.clock.now()
-    this.#waitedMs += Math.min(ms, now - this.#waitedUntil)
-    this.#waitedUntil = now
-  }
-
-  #wait(change: 1 | -1): void {
-    const before = this.#waiting
-    this.#waiting += change
-    if (before > 0 === this.#waiting > 0) return
-    for (const listener of this.#waitListeners) listener(this.#waiting > 0)
-  }
-
   onWait(listener: (waiting: boolean) => void): void {
-    this.#waitListeners.push(listener)
+    this.permits.onWait(listener)
   }
 
   late(): readonly LooseRequest[] {
@@ -291,11 +240,11 @@ export class Cell implements CellTraffic {
     return {
       exchanges: this.#kept(),
       retried: [...this.#retried],
-      refused: this.#refused,
+      lost: [...this.#lost.values()],
       misses: this.#misses,
       open,
       unused: this.#unused(),
-      waitedMs: this.#waitedMs,
+      waitedMs: this.permits.waitedMs,
       recordedAt: this.#parts.recording?.recordedAt ?? null,
       missingKeys: [...this.#missingKeys],
     }

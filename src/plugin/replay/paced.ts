@@ -2,7 +2,7 @@ import type { AttemptResult, PermitOutcome } from '../../core/capacity/events.ts
 import { requestTokens } from '../../core/capacity/request.ts'
 import { type FailedAttempt, type RetryDecision, retryDecision } from '../../core/capacity/retry.ts'
 import { priceExchange } from '../../core/record/cost.ts'
-import type { Body, Exchange, HeaderList } from '../../core/traffic/exchange.ts'
+import type { Body, CallRole, Exchange, HeaderList } from '../../core/traffic/exchange.ts'
 import { classifyError } from '../../core/traffic/wire/errors.ts'
 import { parseJson } from '../../core/traffic/wire/peek.ts'
 import { readExchange } from '../../core/traffic/wire/read.ts'
@@ -17,11 +17,12 @@ import {
   send,
 } from './attempt.ts'
 import { type Answer, canHaveBody } from './call.ts'
-import { type Permitted, UNSENT } from './cell.ts'
 import { AS_RECORDED } from './chunks.ts'
 import { errorOf, faultAnswer } from './fault.ts'
-import { refusal, refuseLate } from './refusal.ts'
+import { type Permit, type Refusal, UNKNOWN, UNSENT } from './permit.ts'
+import { notAdmitted, refusal, refuseLate } from './refusal.ts'
 import { type CapturedBody, playback } from './stream.ts'
+import type { LostCall } from './traffic.ts'
 
 /** An attempt that brought no answer, and what gives it to the client if it was the last. */
 interface Failed {
@@ -36,10 +37,10 @@ interface Failed {
  */
 export async function paced(flight: Flight, lane: string): Promise<Answer> {
   const { cellCall, parts, controller, over } = flight
-  const { call, cell, role, request, key, keep } = cellCall
+  const { call, cell, role, request, keep } = cellCall
   const { signal } = controller
   const tokens = tokensOf(request.body)
-  const spent = cell.isSpent(key)
+  const spent = cell.isSpent(cellCall.key)
   let failed: Failed | null = null
   function end(last: Failed | null, answer: Answer): Answer {
     if (last !== null) keep(last.exchange)
@@ -47,18 +48,17 @@ export async function paced(flight: Flight, lane: string): Promise<Answer> {
     return answer
   }
   for (let number = 1; ; number++) {
-    let permit: Permitted
+    let permit: Permit | Refusal
     try {
-      permit = await cell.permit({ lane, role, tokens, delayMs: failed?.delayMs ?? 0 }, signal)
+      permit = await cell.permits.ask({ lane, role, tokens, delayMs: failed?.delayMs ?? 0 }, signal)
     } catch (error) {
-      // Our own caller tells what a first ask failed of.
-      if (failed === null) throw error
-      return end(failed, signal.aborted ? faultAnswer(signal) : failed.answer())
+      if (signal.aborted) return end(failed, faultAnswer(signal))
+      return end(failed, failed === null ? notAdmitted(cellCall, parts, error) : failed.answer())
     }
     if (!permit.granted) {
       if (failed !== null) return end(failed, failed.answer())
       const { reason, detail = null } = permit
-      cell.refuse({ role, reason, detail })
+      cell.lose({ role, reason, message: `a request was not sent: ${detail ?? reason}` })
       const why = detail === null ? reason : `${reason}: ${detail}`
       const message = `vitest-campaign: ${request.method} ${request.url} was not sent (${why})`
       return end(null, refusal(call.url, 'not_admitted', parts.redactor.text(message).text))
@@ -68,16 +68,49 @@ export async function paced(flight: Flight, lane: string): Promise<Answer> {
       return end(failed, signal.aborted ? faultAnswer(signal) : refuseLate(call, cell, role, parts))
     }
 
+    const tried = await tryOnce(flight, permit, number, spent)
+    if (tried.kind === 'handed on') return tried.answer
+    if (!tried.again) return end(tried, tried.answer())
+    cell.retry(tried.exchange)
+    failed = { ...tried, answer: tried.last }
+  }
+}
+
+type Tried =
+  /** The end of its body gives the permit back. */
+  | { readonly kind: 'handed on'; readonly answer: Answer }
+  | (Failed & {
+      readonly kind: 'failed'
+      readonly again: boolean
+      /** The answer where it is not made again after all. */
+      readonly last: () => Answer
+    })
+
+/** One attempt under its permit, which goes back however this ends: with what was learnt, or as a call nobody knows of. */
+async function tryOnce(flight: Flight, permit: Permit, number: number, spent: boolean): Promise<Tried> {
+  const { cell, key, keep, role } = flight.cellCall
+  let outcome: PermitOutcome | null = UNKNOWN
+  try {
     const attempt = await send(flight)
     const retried = number - 1
     if (attempt.kind === 'response' && attempt.response.status < 400) {
       cell.setSpent(key, false)
-      return handOn(flight, attempt, (captured) => {
-        const exchange = responseExchange(flight, attempt, captured, retried)
-        permit.done(outcomeOf(exchange, answeredResult(flight, attempt, captured, exchange)))
-        over()
-        keep(exchange)
+      const answer = handOn(flight, attempt, (captured) => {
+        let learnt = UNKNOWN
+        try {
+          const exchange = responseExchange(flight, attempt, captured, retried)
+          keep(exchange)
+          learnt = outcomeOf(exchange, answeredResult(flight, attempt, captured, exchange))
+        } catch (error) {
+          // Inside a stream's event nobody could catch it.
+          cell.lose(notRecorded(role, error))
+        } finally {
+          permit.done(learnt)
+          flight.over()
+        }
       })
+      outcome = null
+      return { kind: 'handed on', answer }
     }
     const captured = attempt.kind === 'response' ? await readWhole(flight, attempt) : null
     const decision = decide(flight, attempt, captured, number)
@@ -87,14 +120,28 @@ export async function paced(flight: Flight, lane: string): Promise<Answer> {
       told.kind === 'fault'
         ? faultExchange(flight, told, retried)
         : responseExchange(flight, told, captured as CapturedBody, retried) // read above
-    permit.done(outcomeOf(exchange, decision.result))
-    const answer = () => answerOf(flight, withoutRetry(attempt), captured)
-    if (!again) {
-      if (decision.reason !== null) cell.setSpent(key, true)
-      return end({ exchange, answer, delayMs: 0 }, answerOf(flight, told, captured))
+    outcome = outcomeOf(exchange, decision.result)
+    if (!again && decision.reason !== null) cell.setSpent(key, true)
+    return {
+      kind: 'failed',
+      again,
+      exchange,
+      answer: () => answerOf(flight, told, captured),
+      last: () => answerOf(flight, withoutRetry(attempt), captured),
+      delayMs: decision.retry ? decision.afterMs : 0,
     }
-    cell.retry(exchange)
-    failed = { exchange, answer, delayMs: decision.afterMs }
+  } finally {
+    if (outcome !== null) permit.done(outcome)
+  }
+}
+
+/** What is told of a call that the recorder itself lost: it may have been billed. */
+export function notRecorded(role: CallRole, error: unknown): LostCall {
+  const why = error instanceof Error ? error.message : String(error)
+  return {
+    role,
+    reason: 'provider-fault',
+    message: `the recorder failed in a call, and its answer is not kept: ${why}`,
   }
 }
 

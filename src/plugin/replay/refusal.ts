@@ -2,6 +2,7 @@ import type { CallRole } from '../../core/traffic/exchange.ts'
 import type { AnsweredResponse, Call } from './call.ts'
 import type { Cell } from './cell.ts'
 import type { RecorderParts } from './parts.ts'
+import type { CellCall } from './recorder.ts'
 
 /** Why a call is answered by us instead of a provider. */
 export type RefusalCode =
@@ -49,6 +50,17 @@ export function refuseLate(call: Call, cell: Cell, role: CallRole, { redactor }:
     code,
     `vitest-campaign: ${method} ${url} was called ${when} and was not sent. Await every call inside run and scorers, and hand ctx.signal to them.`,
   )
+}
+
+/** Refuses a call that the run could not be asked for. */
+export function notAdmitted(
+  { call, request }: CellCall,
+  { redactor }: RecorderParts,
+  error: unknown,
+): AnsweredResponse {
+  const why = error instanceof Error ? error.message : String(error)
+  const message = `vitest-campaign: ${request.method} ${request.url} was not sent, because the run did not admit it: ${why}`
+  return refusal(call.url, 'not_admitted', redactor.text(message).text)
 }
 
 function bodyOf(bytes: Uint8Array): ReadableStream<Uint8Array> {

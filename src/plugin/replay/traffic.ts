@@ -23,11 +23,11 @@ export interface AskedPermit {
   done(outcome: PermitOutcome): void
 }
 
-/** A request that the run did not let go. */
-export interface RefusedPermit {
+/** A request that the run did not let go, or whose answer the recorder lost: whoever made it measured nothing. */
+export interface LostCall {
   readonly role: CallRole
   readonly reason: StatusReason
-  readonly detail: string | null
+  readonly message: string
 }
 
 export interface CellTrafficOptions {
@@ -61,8 +61,8 @@ export interface CellTrafficResult {
   readonly exchanges: readonly Exchange[]
   /** Attempts that failed and were made again before the client saw anything: they may have been billed. */
   readonly retried: readonly Exchange[]
-  /** The first request that was not sent because its lane is closed or the run was stopped; null: none. */
-  readonly refused: RefusedPermit | null
+  /** The first of each role. */
+  readonly lost: readonly LostCall[]
   readonly misses: readonly ReplayMiss[]
   /** Begun, and unfinished when the cell was closed. */
   readonly open: readonly LooseRequest[]

@@ -20,7 +20,7 @@ import { Deadline } from './deadline.ts'
 import { gatherSoftFailures } from './expect.ts'
 import { withoutOwnFrames } from './frames.ts'
 import { redactedError } from './redacted-error.ts'
-import { type Scoring, scoreOutput } from './score.ts'
+import { type Scoring, scoreOutput, withoutLost } from './score.ts'
 import { type Notes, subjectContext } from './subject.ts'
 import { type Telling, tellingOf } from './telling.ts'
 
@@ -80,7 +80,7 @@ interface Facts {
   readonly kept: Json
 }
 
-const NO_SCORING: Scoring = { scores: {}, bug: null }
+const NO_SCORING: Scoring = { scores: {}, bug: null, waited: [] }
 
 /** One cell in flight. */
 class Execution implements CellInFlight {
@@ -148,15 +148,18 @@ class Execution implements CellInFlight {
     const traffic = await this.#openTraffic()
     traffic?.onWait((waiting) => this.#deadline.wait(waiting))
     const attempt = await this.#runSubject(traffic)
-    const scoring =
+    const scored =
       attempt.kind === 'returned' ? await this.#scoreKept(traffic, attempt.output, attempt.kept) : NO_SCORING
-    this.#red ??= scoring.bug
+    this.#red ??= scored.bug
     const closed = traffic === null ? null : await traffic.close(CLOSE_GRACE_MS, attempt.kind === 'threw')
+    const unjudged = closed?.lost.find(({ role }) => role === 'judge')
+    const scoring =
+      unjudged === undefined ? scored : withoutLost(scored, this.#bridge.redactor.text(unjudged.message).text)
     const calls = closed === null || closed.exchanges.length === 0 ? NO_CALLS : await readCalls(closed.exchanges)
     const retried = closed === null || closed.retried.length === 0 ? NO_CALLS : await readCalls(closed.retried)
     const outcome =
       missingKey(closed) ??
-      this.#refused(closed) ??
+      this.#lost(closed) ??
       (attempt.kind === 'returned' ? attempt.outcome : this.#classify(attempt.thrown, calls, closed))
     const facts: Facts = {
       outcome,
@@ -168,7 +171,7 @@ class Execution implements CellInFlight {
     }
     let record = this.#record(facts, traffic, [])
     let left = traffic?.records === true
-    if (traffic !== null && this.#isClean(record, calls)) {
+    if (traffic !== null && this.#isClean(record, calls, closed)) {
       const secrets = await traffic.save()
       if (secrets.length > 0) record = this.#record(facts, traffic, secrets)
       else left = false
@@ -182,8 +185,8 @@ class Execution implements CellInFlight {
   }
 
   /** Only such a cell updates its recording: a fault that was recorded would be replayed for ever. */
-  #isClean(record: RunRecord, calls: readonly CheckedCall[]): boolean {
-    if (this.#red !== null || record.failure?.class === 'timeout') return false
+  #isClean(record: RunRecord, calls: readonly CheckedCall[], closed: CellTrafficResult | null): boolean {
+    if (this.#red !== null || (closed?.lost.length ?? 0) > 0 || record.failure?.class === 'timeout') return false
     if (record.status !== 'scored' && record.status !== 'task_fail') return false
     return this.#registered.campaign.integrity.provider_fault_swallowed === 'off' || leftOverFaults(calls).length === 0
   }
@@ -302,12 +305,11 @@ class Execution implements CellInFlight {
     return { ...verdict.outcome, failure: this.#redactFailure(placed) }
   }
 
-  /** A request of the subject that the run did not let go measured nothing, whatever `run` made of the refusal. */
-  #refused(closed: CellTrafficResult | null): SubjectOutcome | null {
-    const refused = closed?.refused ?? null
-    if (refused === null || refused.role !== 'subject' || this.#deadline.endedBy !== null) return null
-    const { reason, detail } = refused
-    const message = `a request was not sent: ${detail ?? reason}`
+  /** A request of the subject that was lost measured nothing, whatever `run` made of it. */
+  #lost(closed: CellTrafficResult | null): SubjectOutcome | null {
+    const lost = closed?.lost.find(({ role }) => role === 'subject')
+    if (lost === undefined || this.#deadline.endedBy !== null) return null
+    const { reason, message } = lost
     const failure = this.#redactFailure({ class: 'integration_provider_failure', mode: reason, message })
     return { kind: 'failed', status: 'infra_error', reason, failure }
   }

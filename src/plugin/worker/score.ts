@@ -26,6 +26,8 @@ export interface Scoring {
   readonly scores: { readonly [name: string]: RecordedScore }
   /** The first throw of a `code` scorer: a bug in the user's code. */
   readonly bug: unknown
+  /** Names of the scorers that gave a promise: no other can have seen what came of a request. */
+  readonly waited: readonly string[]
 }
 
 /**
@@ -35,6 +37,7 @@ export interface Scoring {
 export function scoreOutput(input: ScoringInput): Scoring | Promise<Scoring> {
   const scores: Record<string, RecordedScore> = {}
   const pending: Promise<void>[] = []
+  const waited: string[] = []
   let bug: unknown = null
   for (const scorer of input.scorers) {
     const fail = (error: unknown): void => {
@@ -50,18 +53,33 @@ export function scoreOutput(input: ScoringInput): Scoring | Promise<Scoring> {
     try {
       if (scorer.appliesTo !== null && !scorer.appliesTo(input.scenario)) continue
       const value = settleInTime(scorer, input)
-      if (value instanceof Promise) pending.push(value.then(keep).catch(fail))
-      else keep(value)
+      if (value instanceof Promise) {
+        waited.push(scorer.name)
+        pending.push(value.then(keep).catch(fail))
+      } else keep(value)
     } catch (error) {
       fail(error)
     }
   }
-  if (pending.length === 0) return { scores, bug }
+  if (pending.length === 0) return { scores, bug, waited }
   const inOrder = (): Scoring['scores'] =>
     Object.fromEntries(
       input.scorers.flatMap(({ name }) => (Object.hasOwn(scores, name) ? [[name, scores[name] as RecordedScore]] : [])),
     )
-  return Promise.all(pending).then(() => ({ scores: inOrder(), bug }))
+  return Promise.all(pending).then(() => ({ scores: inOrder(), bug, waited }))
+}
+
+/**
+ * What is left of scores when a request of the scorers was lost. Which of them made it nobody knows, and one may have
+ * swallowed the refusal and scored all the same: none that waited for anything has a score.
+ */
+export function withoutLost(scoring: Scoring, message: string): Scoring {
+  const scores = { ...scoring.scores }
+  for (const name of scoring.waited) {
+    const score = scores[name]
+    if (score !== undefined && score.error === undefined) scores[name] = failedScore(score, message)
+  }
+  return { ...scoring, scores }
 }
 
 /** The scorer's answer, bounded by its own timeout and by the cell's deadline (which stands still during waits). */
