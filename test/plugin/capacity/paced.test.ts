@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { FAULT_ATTEMPTS, THROTTLED_ATTEMPTS } from '../../../src/core/capacity/retry.ts'
 import { inspectRun } from '../../harness/inspect.ts'
 import { project, runVitest } from '../../harness/run-vitest.ts'
+import { recordings } from '../modes/project.ts'
 import { type Answer, completion, startProvider } from '../modes/provider.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -90,4 +91,25 @@ test("the SDK's own retries do not multiply ours", async () => {
     expect(record).toMatchObject({ status: 'infra_error', reason: 'provider-fault', calls: { subject: 1 } })
   }
   expect(inspected.cell('paced', 'throttled').calls.retried).toBe(THROTTLED_ATTEMPTS - 1)
+}, 60_000)
+
+test('a judge that swallows the refusal of its request gives no score, and nothing of the cell is recorded', async () => {
+  const provider = await startProvider(({ body }, response) => {
+    if (!body.includes('"gpt-5"')) return false
+    response.writeHead(401, json).end('{"error":{"message":"Incorrect API key","code":"invalid_api_key"}}')
+    return true
+  })
+  const root = await project('modes')
+  const capacity = { cells: 1, lanes: [{ match: '*' }, { match: 'openai/*', concurrency: 1 }] }
+  const env = { FILES: 'unjudged.eval.ts', OPTIONS: JSON.stringify({ capacity }) }
+  const { output } = await runVitest(root, ['--project', 'evals'], { ...provider.env, ...env })
+  expect(provider.calls.filter(({ body }) => body.includes('"gpt-5"'))).toHaveLength(1)
+  const second = (await inspectRun(root)).cell('unjudged', 'second')
+  expect(second).toMatchObject({ status: 'judge_error', score: null, scores: { length: { pass: true } } })
+  expect(second.scores.judge).toMatchObject({
+    value: null,
+    error: expect.stringMatching(/^a request was not sent: .*Incorrect API key/),
+  })
+  expect(Object.keys(await recordings(root))).toEqual([])
+  expect(output).toContain('capacity.lanes[1] ("openai/*") is never used: lanes[0] ("*") comes first')
 }, 60_000)
