@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -69,6 +69,8 @@ export function project(): Project {
         record: { cwd: root, start: 'npx vitest run --project evals', end: '-u' },
         ...overrides,
       }
+      // As the main process does: the recorder makes no run folder anew.
+      mkdirSync(join(root, '.evals', 'run'), { recursive: true })
       const traffic = installTraffic(settings, {
         async admitted(cellId, attempt, lane) {
           log.admitted.push([cellId, attempt, lane])
