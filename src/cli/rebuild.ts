@@ -6,6 +6,7 @@ import { journalLines } from '../core/journal/read.ts'
 import { type RecordedCampaign, type RecordedRun, type RecordPlace, recordedRun } from '../core/journal/recorded.ts'
 import type { RunRecord } from '../core/record/record.ts'
 import { buildReport } from '../core/report/build.ts'
+import { leavesOut } from '../core/report/exit.ts'
 import type { CampaignReport } from '../core/report/report.ts'
 import { readLabels } from '../plugin/pool/labels.ts'
 import { segmentOf } from '../plugin/replay/path.ts'
@@ -105,6 +106,14 @@ function* piecesOf(handle: number): Generator<Buffer> {
     at += length
     yield piece.subarray(0, length)
   }
+}
+
+/** Why this run is red whatever its reports say. */
+export function runProblems({ recorded: { end, problems } }: OpenRun): string[] {
+  return [
+    ...problems.filter(leavesOut).map(({ text }) => text),
+    ...(end === 'finished' ? [] : [`the run did not reach its end (${end ?? 'it was killed, or it still goes on'})`]),
+  ]
 }
 
 /** What a reader of this run must know before its reports. */

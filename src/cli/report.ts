@@ -1,15 +1,19 @@
 import { mkdir } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import type { CampaignReport } from '../core/report/report.ts'
+import { RUN_OUTPUTS } from '../core/report/run-source.ts'
 import { writeAtomic } from '../plugin/pool/atomic-file.ts'
 import { segmentOf } from '../plugin/replay/path.ts'
+import { publish } from '../reporter/github/actions.ts'
+import type { Summarized } from '../reporter/github/summary.ts'
 import { renderMarkdown } from '../reporter/markdown.ts'
+import { type OutputsInput, outputsOf } from '../reporter/outputs.ts'
 import { chosen } from './campaigns.ts'
-import type { Command } from './command.ts'
+import type { CliContext, Command } from './command.ts'
 import { note } from './note.ts'
 import { printReport } from './print.ts'
 import { projectRoot, realPath, shown } from './project.ts'
-import { type OpenRun, openRun, runNotes } from './rebuild.ts'
+import { type OpenRun, openRun, runNotes, runProblems } from './rebuild.ts'
 import { findRun } from './run-folder.ts'
 
 export const report: Command = {
@@ -17,12 +21,16 @@ export const report: Command = {
   summary: "rebuild a run's reports from its journal, and print them",
   positionals: ['[run]'],
   details: [
-    'Writes records.jsonl and reports/<campaign>.json and .md into the folder of the run, from nothing but its journal:',
-    'the bytes that the run wrote itself. Of a run that was killed, the cells that never settled are not_run.',
+    'Writes records.jsonl, reports/<campaign>.json and .md, junit.xml and comment.md into the folder of the run, from',
+    'nothing but its journal. Of a run that was killed, the cells that never settled are not_run.',
     '[run] is the id of a run, its folder, or nothing for the newest.',
   ],
   options: {
     campaign: { type: 'string', value: '<id>', description: 'print the report of this campaign alone' },
+    github: {
+      type: 'boolean',
+      description: 'append to $GITHUB_STEP_SUMMARY and print annotations, as a run on GitHub Actions does',
+    },
     verbose: { type: 'boolean', description: 'every line of a report; default at most 40' },
   },
   async run(context, args) {
@@ -31,21 +39,41 @@ export const report: Command = {
     try {
       const printed = chosen(run, args.text('campaign'))
       await writeAtomic(await target(run, 'records.jsonl'), recordLines(run))
+      const { project } = run.recorded.run
+      const here = relative(context.cwd, run.root)
+      const campaigns: OutputsInput['campaigns'][number][] = []
       for (const campaign of run.recorded.campaigns) {
         if (campaign.skipped || campaign.partial !== null) continue
         const built = run.report(campaign)
         const path = await writeReport(run, built)
+        const below = relative(run.root, path).split(sep).join('/')
+        campaigns.push({ report: built, records: run.records(campaign), path: below })
         if (!printed.includes(campaign)) continue
-        const { project } = run.recorded.run
-        const where = { project, root: relative(context.cwd, run.root), path: shown(context, path) }
-        printReport(context, built, { ...where, verbose: args.flag('verbose') })
+        printReport(context, built, { project, root: here, path: shown(context, path), verbose: args.flag('verbose') })
       }
-      for (const text of runNotes(run)) note(context, text)
+      const notes = runNotes(run)
+      const { summarized, documents } = outputsOf({
+        project: project === '' ? 'evals' : project,
+        root: here.split(sep).join('/'),
+        campaigns,
+        problems: runProblems(run),
+        notes,
+      })
+      for (const file of RUN_OUTPUTS) await writeAtomic(await target(run, file), documents[file])
+      for (const text of notes) note(context, text)
+      if (args.flag('github')) await show(context, run, summarized)
       return 0
     } finally {
       run.close()
     }
   },
+}
+
+/** On GitHub Actions: the step's summary, and annotations on standard output as they are. */
+async function show(context: CliContext, { root }: OpenRun, summarized: Summarized): Promise<void> {
+  const { commands, problems } = await publish([{ summarized, root }], context.env)
+  for (const command of commands) context.stdout.write(`${command}\n`)
+  for (const problem of problems) note(context, problem)
 }
 
 function* recordLines(run: OpenRun): Generator<string> {

@@ -18,6 +18,8 @@ const positiveMs = z.number().positive().finite()
  * - `shutdownTimeout`: what cells in flight get after the first SIGINT or SIGTERM, milliseconds; default 5,000
  * - `passthrough`: origins of local services that a subject may reach in replay mode; not recorded
  * - `replay`, `volatile`, `redact`: see `TrafficOptions`
+ * - `github`: whether verdicts go to the step summary and to annotations of GitHub Actions; default: where
+ *   `GITHUB_ACTIONS` is `true`
  * - `env`: `false` keeps the `.env` files of the root away from the workers
  */
 export const CampaignsOptions = z.strictObject({
@@ -27,6 +29,7 @@ export const CampaignsOptions = z.strictObject({
   shutdownTimeout: positiveMs.optional(),
   passthrough: z.array(z.string()).optional(),
   env: z.literal(false).optional(),
+  github: z.boolean().optional(),
   ...TrafficOptions.shape,
 })
 export type CampaignsOptions = z.infer<typeof CampaignsOptions>
@@ -39,6 +42,8 @@ export interface ResolvedOptions {
   /** Parsed origins. */
   readonly passthrough: readonly string[]
   readonly dotenv: boolean
+  /** Null: where GitHub Actions says that it is there. */
+  readonly github: boolean | null
   readonly traffic: TrafficSettings
 }
 
@@ -66,6 +71,7 @@ export function resolveOptions(
     shutdownTimeoutMs: parsed.data.shutdownTimeout ?? 5_000,
     passthrough: (parsed.data.passthrough ?? []).map((text, i) => originOf(text, `${where}: passthrough[${i}]`)),
     dotenv: parsed.data.env !== false,
+    github: parsed.data.github ?? null,
     traffic: resolveTraffic(parsed.data, where),
   }
 }

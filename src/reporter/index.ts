@@ -3,8 +3,9 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import { relative, sep } from 'node:path'
 import type { Reporter, TestCase, TestModule, TestRunEndReason, Vitest } from 'vitest/node'
 import { RunRecord } from '../core/record/record.ts'
-import type { FinishedRun, RunSource } from '../core/report/run-source.ts'
+import { type FinishedRun, RUN_OUTPUTS, type RunSource } from '../core/report/run-source.ts'
 import { printable } from '../core/traffic/hostile.ts'
+import { toldBy } from './github/told.ts'
 import { harmless } from './inline.ts'
 import { createLiveLine, type LiveLine } from './live.ts'
 import { plural } from './numbers.ts'
@@ -92,7 +93,7 @@ export default class CampaignReporter implements Reporter {
     try {
       const finished = await source.finish({ reason, modules: modules.map(moduleOf) })
       if (finished.red) fail()
-      await this.#show(finished)
+      await this.#show(finished, modules)
     } catch (error) {
       // Whatever died here, the run has no verdict that could be shown, and must not look as if it had passed.
       fail()
@@ -102,7 +103,7 @@ export default class CampaignReporter implements Reporter {
     }
   }
 
-  async #show({ runs, notes }: FinishedRun): Promise<void> {
+  async #show({ runs, notes }: FinishedRun, modules: readonly TestModule[]): Promise<void> {
     const { renderMarkdown, renderTerminal } = await renderers()
     for (const { project, reports, reportPath } of runs) {
       for (const report of reports) {
@@ -112,7 +113,44 @@ export default class CampaignReporter implements Reporter {
         if (problem !== null) this.#print(`the Markdown report was not written: ${printable(problem)}`)
       }
     }
-    for (const note of notes) this.#print(`note: ${printable(note)}`)
+    const problems = await this.#publish({ runs, notes, modules })
+    for (const note of [...notes, ...problems]) this.#print(`note: ${printable(note)}`)
+  }
+
+  /** Writes the renderings of whole runs, and shows them on GitHub Actions. Gives what could not be done. */
+  async #publish({ runs, notes, modules }: Pick<FinishedRun, 'runs' | 'notes'> & { modules: readonly TestModule[] }) {
+    const { outputsOf, publish } = await renderers()
+    const failed: string[] = []
+    const shown: Parameters<typeof publish>[0][number][] = []
+    for (const run of runs) {
+      const { project } = run
+      const { summarized, documents } = outputsOf({
+        project: nameOf(project),
+        root: this.#root(),
+        campaigns: run.reports.map((report) => ({
+          report,
+          records: run.records(report.campaignId),
+          path: below(run.root, run.reportPath(report.campaignId, 'md')),
+        })),
+        problems: run.problems,
+        notes,
+      })
+      for (const file of RUN_OUTPUTS) {
+        const path = run.outputPath(file)
+        const problem = path === null ? null : await writeDocument(path, documents[file])
+        if (problem !== null) failed.push(`${file} was not written: ${problem}`)
+      }
+      if (run.github ?? process.env.GITHUB_ACTIONS === 'true') shown.push({ summarized, root: run.root })
+    }
+    if (shown.length === 0) return failed
+    const { commands, problems } = await publish(
+      shown,
+      process.env,
+      toldBy(modules, this.#vitest?.config.reporters ?? []),
+    )
+    // As they are: what is made harmless everywhere else is meant here.
+    if (commands.length > 0) this.#stream().write(`\n${commands.join('\n')}\n`)
+    return [...failed, ...problems]
   }
 
   #page(project: string, path: string | null): Parameters<typeof renderTerminal>[1] {
@@ -122,10 +160,8 @@ export default class CampaignReporter implements Reporter {
       color: wantsColor(stream, process.env),
       unicode: this.#unicode(),
       verbose: this.#verbose,
-      project: project === '' ? 'evals' : project,
-      root: relative(process.cwd(), this.#vitest?.config.root ?? process.cwd())
-        .split(sep)
-        .join('/'),
+      project: nameOf(project),
+      root: this.#root(),
       ...(path === null ? {} : { reportPath: shortest(path) }),
     }
   }
@@ -160,6 +196,12 @@ export default class CampaignReporter implements Reporter {
     this.#stream().write(`\n${lines}\n`)
   }
 
+  #root(): string {
+    return relative(process.cwd(), this.#vitest?.config.root ?? process.cwd())
+      .split(sep)
+      .join('/')
+  }
+
   #stream(): Stream {
     if (this.#vitest === null) return process.stdout
     const { config, logger } = this.#vitest
@@ -173,12 +215,18 @@ export default class CampaignReporter implements Reporter {
 }
 
 async function renderers() {
-  const [{ renderCells }, { renderMarkdown }, { renderTerminal }] = await Promise.all([
+  const [{ renderCells }, { renderMarkdown }, { renderTerminal }, { outputsOf }, { publish }] = await Promise.all([
     import('./cells.ts'),
     import('./markdown.ts'),
     import('./terminal.ts'),
+    import('./outputs.ts'),
+    import('./github/actions.ts'),
   ])
-  return { renderCells, renderMarkdown, renderTerminal }
+  return { renderCells, renderMarkdown, renderTerminal, outputsOf, publish }
+}
+
+function nameOf(project: string): string {
+  return project === '' ? 'evals' : project
 }
 
 function moduleOf(module: TestModule): { file: string; project: string; errors: string[] } {
@@ -193,6 +241,10 @@ function fail(): void {
 
 function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+function below(folder: string, path: string): string {
+  return relative(folder, path).split(sep).join('/')
 }
 
 function shortest(path: string): string {

@@ -40,6 +40,9 @@ const LEAVING_OUT: ReadonlySet<string> = new Set([
 /** Gravest first: an invalid campaign says nothing about anybody, a shown loss more than an open question. */
 export const GRAVITY: readonly ExitCode[] = [2, 1, 3, 0]
 
+/** Whether a problem of a run leaves campaigns out of it. */
+export const leavesOut = ({ code }: Reason): boolean => LEAVING_OUT.has(code)
+
 /**
  * What a whole run means for the process that asked: its gravest campaign, and 2 where something is not in it.
  *
@@ -50,6 +53,6 @@ export function exitCodeOfRun(
   problems: readonly Reason[],
   finished: boolean,
 ): ExitCode {
-  if (!finished || campaigns.length === 0 || problems.some(({ code }) => LEAVING_OUT.has(code))) return 2
+  if (!finished || campaigns.length === 0 || problems.some(leavesOut)) return 2
   return GRAVITY.find((code) => campaigns.includes(code)) ?? 0
 }

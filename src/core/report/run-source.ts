@@ -26,15 +26,29 @@ export interface FinishInput {
   }[]
 }
 
+/** Renderings of a whole run, by their names in its folder. */
+export const RUN_OUTPUTS = ['junit.xml', 'comment.md'] as const
+export type RunOutput = (typeof RUN_OUTPUTS)[number]
+
 export interface FinishedRun {
   /** One per eval project that ran something. */
   readonly runs: readonly {
     readonly project: string
     readonly runDir: string
+    /** Root of the project: the files that reports name are below it. */
+    readonly root: string
     readonly policy: { readonly traffic: string; readonly reason: string }
     readonly reports: readonly CampaignReport[]
     /** Where a rendering of a report belongs. */
     reportPath(campaignId: string, extension: 'json' | 'md'): string
+    /** Where a rendering of the whole run belongs; null: its folder is not this run's any more. */
+    outputPath(file: RunOutput): string | null
+    /** Every record of a campaign that has a report, in the order of its plan; read one by one. */
+    records(campaignId: string): Iterable<RunRecord>
+    /** Why the run is red beside its reports; empty where it is not. */
+    readonly problems: readonly string[]
+    /** Whether its outputs go to GitHub; null: on GitHub Actions. */
+    readonly github: boolean | null
   }[]
   /** The run must not end green. */
   readonly red: boolean

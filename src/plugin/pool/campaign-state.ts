@@ -75,6 +75,14 @@ export class CampaignState {
     for (const { record } of this.settled.values()) yield JSON.parse(record) as RunRecord
   }
 
+  /** The records in the order of the plan, whatever order they settled in. */
+  *planned(): Generator<RunRecord> {
+    for (const cellId of this.cells.keys()) {
+      const settled = this.settled.get(cellId)
+      if (settled !== undefined) yield JSON.parse(settled.record) as RunRecord
+    }
+  }
+
   /** Cells that an interruption left without a result. */
   get interrupted(): number {
     let count = 0

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { RunOutput } from '../../core/report/run-source.ts'
 import { segmentOf } from '../replay/path.ts'
 import { writeAtomic } from './atomic-file.ts'
 
@@ -15,6 +16,7 @@ export interface RunFolder {
   readonly records: string
   readonly manifest: string
   report(campaignId: string, extension: 'json' | 'md'): string
+  output(file: RunOutput): string
   /** Copy of the accepted records that the campaign was compared with. */
   accepted(campaignId: string): string
 }
@@ -65,6 +67,7 @@ async function create(evals: string, now: Date): Promise<RunFolder> {
     records: join(dir, 'records.jsonl'),
     manifest: join(dir, 'manifest.json'),
     accepted: (campaignId) => join(dir, 'accepted', `${segmentOf(campaignId)}.jsonl`),
+    output: (file) => join(dir, file),
     report: (campaignId, extension) => join(dir, 'reports', `${segmentOf(campaignId)}.${extension}`),
   }
 }

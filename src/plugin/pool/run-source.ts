@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Vitest } from 'vitest/node'
 import type { RunRecord } from '../../core/record/record.ts'
+import { leavesOut } from '../../core/report/exit.ts'
 import type { FinishedRun, FinishInput, LiveState, RunSource } from '../../core/report/run-source.ts'
 import { recordFile } from '../record-command.ts'
 import type { ProjectRuns } from './project-runs.ts'
@@ -106,12 +107,10 @@ export class VitestRuns implements RunSource {
       else notes.push(...texts)
       const interrupted = this.#shutdown.received !== null ? 'interrupted' : input.reason
       const reports = await run.finish(interrupted === 'interrupted')
-      notes.push(...run.problems, ...campaignNotes(run), ...recordingNotes(run, runs))
+      notes.push(...run.problems.map(({ text }) => text), ...campaignNotes(run), ...recordingNotes(run, runs))
       if (interrupted === 'interrupted') notes.push(...unstarted(run, runs.project.name, input))
       if (run.failure !== null) {
-        notes.push(
-          `the run was stopped, because it could not be recorded: ${run.failure.message}. ${run.lost ? 'It has no record' : `What was acknowledged before is safe in ${run.folder.dir}, and the next run goes on from there`}`,
-        )
+        notes.push(journalLost(run.failure, run))
       }
       red ||= run.failure !== null || run.draining !== null || reports.some((report) => report.verdict.red)
       finished.push({
@@ -119,7 +118,12 @@ export class VitestRuns implements RunSource {
         runDir: run.folder.dir,
         policy: run.context.policy,
         reports,
+        root: runs.root,
         reportPath: (id, ext) => run.folder.report(id, ext),
+        outputPath: (file) => (run.lost ? null : run.folder.output(file)),
+        records: (id) => run.campaigns.get(id)?.planned() ?? [],
+        problems: problemsOf(run, missing.length > 0 && run.failure !== null ? texts : []),
+        github: runs.options.github,
       })
       runs.ended()
     }
@@ -136,6 +140,23 @@ export class VitestRuns implements RunSource {
   get vitest(): Vitest {
     return this.#vitest
   }
+}
+
+/** Why a run is red whatever its reports say. */
+function problemsOf(run: Run, unrecorded: readonly string[]): string[] {
+  return [
+    ...unrecorded,
+    ...run.problems.filter(leavesOut).map(({ text }) => text),
+    ...(run.draining === null ? [] : [`the run did not reach its end (${run.draining})`]),
+    ...(run.failure === null ? [] : [journalLost(run.failure, run)]),
+  ]
+}
+
+function journalLost({ message }: Error, { lost, folder }: Run): string {
+  const left = lost
+    ? 'It has no record'
+    : `What was acknowledged before is safe in ${folder.dir}, and the next run goes on from there`
+  return `the run was stopped, because it could not be recorded: ${message}. ${left}`
 }
 
 /** Vitest says which patterns it tried; what to do about it is ours to say. */

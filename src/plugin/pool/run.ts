@@ -11,7 +11,7 @@ import { neverRan } from '../../core/record/build.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { StatusReason } from '../../core/record/status.ts'
 import { interruptionOf } from '../../core/report/interruption.ts'
-import type { CampaignReport } from '../../core/report/report.ts'
+import type { CampaignReport, Reason } from '../../core/report/report.ts'
 import {
   type FilePlan,
   type LeaseReply,
@@ -71,7 +71,7 @@ export class Run {
   readonly #campaigns = new Map<string, CampaignState>()
   readonly #cellCampaign = new Map<string, CampaignState>()
   readonly #verdicts: Verdicts
-  readonly #problems: string[] = []
+  readonly #problems: Reason[] = []
   readonly #idle = new Set<() => void>()
   readonly #startedAt: Date
   readonly #changed: Promise<ChangedRecordings | null>
@@ -142,7 +142,7 @@ export class Run {
     return this.#failure?.cause instanceof OwnershipLostError
   }
 
-  get problems(): readonly string[] {
+  get problems(): readonly Reason[] {
     return this.#problems
   }
 
@@ -232,7 +232,7 @@ export class Run {
   problem(campaignId: string | null, code: string, text: string): void {
     const state = campaignId === null ? undefined : this.#campaigns.get(campaignId)
     if (state !== undefined) state.problems.push({ code, text })
-    else this.#problems.push(text)
+    else this.#problems.push({ code, text })
     this.#journal.appendLazy({ kind: 'problem', campaignId, code, text })
   }
 

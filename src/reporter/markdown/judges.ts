@@ -8,5 +8,5 @@ export function judges(report: CampaignReport, scale: Scale): string {
   const lines = report.judges.flatMap((judge) =>
     [...judgeSentences(judge), ...correctedSentences(judge, scale)].map((said) => `- ${text(said)}`),
   )
-  return lines.length === 0 ? '' : ['#### Judges', lines.join('\n')].join('\n\n')
+  return lines.join('\n')
 }

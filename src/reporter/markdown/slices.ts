@@ -5,12 +5,11 @@ import { code, grid, text } from './text.ts'
 const LONGEST = 20
 
 /** Kinds of scenarios, the surest moves first. Exploratory, and said so. */
-export function slices(report: CampaignReport, scale: Scale): string {
+export function slices(report: CampaignReport, scale: Scale, most: number): string {
   if (report.slices.length === 0) return ''
-  const rows = report.slices.toSorted((a, b) => (a.q ?? 2) - (b.q ?? 2)).slice(0, LONGEST)
+  const rows = report.slices.toSorted((a, b) => (a.q ?? 2) - (b.q ?? 2)).slice(0, Math.min(most, LONGEST))
   const left = report.slices.length - rows.length
   return [
-    '#### Slices',
     'Exploratory: where the candidates moved, picked after the fact. No verdict reads it.',
     grid(
       [

@@ -22,5 +22,5 @@ export function spread(report: CampaignReport, scale: Scale): string {
   ]
   const frontier = frontierSentence(report)
   if (frontier !== null) lines.push(`- quality and cost: ${text(frontier)}`)
-  return lines.length === 0 ? '' : ['#### Spread', lines.join('\n')].join('\n\n')
+  return lines.join('\n')
 }

@@ -1,8 +1,14 @@
 import { printable } from '../../core/traffic/hostile.ts'
 import { inline } from '../inline.ts'
 
+/** Longest example of a message. */
+export const EXAMPLE = 600
+
 /** Breaks a word without being seen: GitHub links no mention, issue or address across it. */
 const BREAK = '\u200b'
+
+/** What GitHub makes links and signs of: `@name`, `#12`, `GH-12`, `name:` of addresses and emoji, `www.`. */
+const UNLINKED = /[@#]|:(?=\/\/|[\w+-]+:)|\bGH(?=-\d)|\bwww(?=\.)/gi
 
 /**
  * Text of others in a line of Markdown or a table cell: shown as it is, never acted upon. Markup and HTML are escaped,
@@ -13,14 +19,22 @@ export function text(value: string, max?: number): string {
     .replace(/[&<>]/g, (char) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[char] ?? char)
     .replace(/[\\`*_{}[\]|~$]/g, '\\$&')
     .replace(/^([-+=]|\d+[.)])/, '\\$1')
-    .replace(/[@#]/g, `$&${BREAK}`)
-    .replace(/:(?=\/\/)/g, `:${BREAK}`)
-    .replace(/\b(www)(?=\.)/gi, `$1${BREAK}`)
+    .replace(UNLINKED, `$&${BREAK}`)
+}
+
+/** Text of others inside an HTML element of ours, where Markdown is not read. */
+export function html(value: string, max?: number): string {
+  return inline(value, max)
+    .replace(UNLINKED, `$&${BREAK}`)
+    .replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`)
 }
 
 /** An id as code, also inside a table: the fence is longer than any run of backticks in it. */
 export function code(value: string, max?: number): string {
-  const shown = inline(value, max).replaceAll('|', '\\|')
+  // A backslash before the pipe would take the escape away from it.
+  const shown = inline(value, max)
+    .replace(/\\(?=\|)/g, `\\${BREAK}`)
+    .replaceAll('|', '\\|')
   if (shown === '') return '(empty)'
   const fence = '`'.repeat(longestRun(shown) + 1)
   const pad = shown.startsWith('`') || shown.endsWith('`') ? ' ' : ''
