@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { nearest } from '../core/campaign/options.ts'
 import { CapacityOptions } from '../core/capacity/options.ts'
+import { TASK_META_SHAPES, type TaskMetaShape } from '../core/report/run-source.ts'
 import { resolveTraffic, TrafficOptions, type TrafficSettings } from './traffic-options.ts'
 
 /** How provider calls are answered: see `mode` in the README; `EVALS_MODE` overrides it. */
@@ -20,6 +21,7 @@ const positiveMs = z.number().positive().finite()
  * - `replay`, `volatile`, `redact`: see `TrafficOptions`
  * - `github`: whether verdicts go to the step summary and to annotations of GitHub Actions; default: where
  *   `GITHUB_ACTIONS` is `true`
+ * - `taskMeta`: `vitest-evals` also gives every cell the `task.meta` that vitest-evals' GitHub action and report read
  * - `env`: `false` keeps the `.env` files of the root away from the workers
  */
 export const CampaignsOptions = z.strictObject({
@@ -30,6 +32,7 @@ export const CampaignsOptions = z.strictObject({
   passthrough: z.array(z.string()).optional(),
   env: z.literal(false).optional(),
   github: z.boolean().optional(),
+  taskMeta: z.enum(TASK_META_SHAPES).optional(),
   ...TrafficOptions.shape,
 })
 export type CampaignsOptions = z.infer<typeof CampaignsOptions>
@@ -44,6 +47,7 @@ export interface ResolvedOptions {
   readonly dotenv: boolean
   /** Null: where GitHub Actions says that it is there. */
   readonly github: boolean | null
+  readonly taskMeta: TaskMetaShape | null
   readonly traffic: TrafficSettings
 }
 
@@ -72,6 +76,7 @@ export function resolveOptions(
     passthrough: (parsed.data.passthrough ?? []).map((text, i) => originOf(text, `${where}: passthrough[${i}]`)),
     dotenv: parsed.data.env !== false,
     github: parsed.data.github ?? null,
+    taskMeta: parsed.data.taskMeta ?? null,
     traffic: resolveTraffic(parsed.data, where),
   }
 }

@@ -11,6 +11,7 @@ import { createLiveLine, type LiveLine } from './live.ts'
 import { plural } from './numbers.ts'
 import { isSet, unicodeTerminal, wantsColor } from './terminal/abilities.ts'
 import type { renderTerminal } from './terminal.ts'
+import { vitestEvalsMeta } from './vitest-evals.ts'
 
 export interface CampaignReporterOptions {
   /** The run to report, handed over by the plugin. Without it the cells are listed and nothing is decided. */
@@ -74,11 +75,14 @@ export default class CampaignReporter implements Reporter {
     const { campaign }: { readonly campaign?: { readonly cellId?: string } } = test.meta()
     const cellId = campaign?.cellId
     if (source === null || campaign === undefined || cellId === undefined) return
-    Object.defineProperty(campaign, 'record', {
-      enumerable: true,
-      configurable: true,
-      get: () => source.record(cellId),
-    })
+    lazily(campaign, 'record', () => source.record(cellId))
+    if (source.taskMeta(test.project.name) !== 'vitest-evals') return
+    for (const key of ['eval', 'harness'] as const) {
+      lazily(test.meta(), key, () => {
+        const record = source.record(cellId)
+        return record === null ? undefined : vitestEvalsMeta(record)[key]
+      })
+    }
   }
 
   async onTestRunEnd(
@@ -223,6 +227,11 @@ async function renderers() {
     import('./github/actions.ts'),
   ])
   return { renderCells, renderMarkdown, renderTerminal, outputsOf, publish }
+}
+
+/** A property that is computed when somebody reads it: most reporters never do. */
+function lazily(target: object, key: string, get: () => unknown): void {
+  Object.defineProperty(target, key, { enumerable: true, configurable: true, get })
 }
 
 function nameOf(project: string): string {

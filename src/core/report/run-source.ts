@@ -30,6 +30,9 @@ export interface FinishInput {
 export const RUN_OUTPUTS = ['junit.xml', 'comment.md'] as const
 export type RunOutput = (typeof RUN_OUTPUTS)[number]
 
+export const TASK_META_SHAPES = ['vitest-evals'] as const
+export type TaskMetaShape = (typeof TASK_META_SHAPES)[number]
+
 export interface FinishedRun {
   /** One per eval project that ran something. */
   readonly runs: readonly {
@@ -59,6 +62,8 @@ export interface FinishedRun {
 /** How the reporter reaches the run it reports; the plugin hands it over in the reporter's options. */
 export interface RunSource {
   live(): LiveState | null
+  /** Shapes of other tools in which this project's cells are told to Vitest's reporters too. */
+  taskMeta(project: string): TaskMetaShape | null
   /** The journalled record of a cell of this run or the one before; null for a cell that has none. */
   record(cellId: string): RunRecord | null
   /** Gives every planned cell its status, computes the reports and closes the journal. */

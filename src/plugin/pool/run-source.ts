@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Vitest } from 'vitest/node'
 import type { RunRecord } from '../../core/record/record.ts'
 import { leavesOut } from '../../core/report/exit.ts'
-import type { FinishedRun, FinishInput, LiveState, RunSource } from '../../core/report/run-source.ts'
+import type { FinishedRun, FinishInput, LiveState, RunSource, TaskMetaShape } from '../../core/report/run-source.ts'
 import { recordFile } from '../record-command.ts'
 import type { ProjectRuns } from './project-runs.ts'
 import type { Run } from './run.ts'
@@ -34,6 +34,10 @@ export class VitestRuns implements RunSource {
     }
     this.#known.push(run)
     this.#open.push(run)
+  }
+
+  taskMeta(project: string): TaskMetaShape | null {
+    return this.#projects.find((runs) => runs.project.name === project)?.options.taskMeta ?? null
   }
 
   record(cellId: string): RunRecord | null {
