@@ -17,6 +17,7 @@ export type {
   VariantOptions,
 } from './core/campaign/definition.ts'
 export { defineHypothesis, type Hypothesis } from './core/prereg/hypothesis.ts'
+export type { AgentProfileInput } from './core/record/agent-profile.ts'
 export type { FailureClass } from './core/record/failure.ts'
 export type { RunRecord } from './core/record/record.ts'
 export { exactMatch } from './core/scorers/exact-match.ts'

@@ -1,5 +1,6 @@
 import type { CheckCode, IntegrityOptions } from '../integrity/codes.ts'
 import type { Hypothesis } from '../prereg/hypothesis.ts'
+import type { AgentProfileInput } from '../record/agent-profile.ts'
 import type { FailureClass } from '../record/failure.ts'
 import type { Split } from '../record/record.ts'
 import type { AcceptedComparator } from './accepted.ts'
@@ -48,8 +49,8 @@ export interface RunContext<Variant, Scenario> {
   artifact(name: string, data: string | Uint8Array): Promise<string>
   /** Ends the cell as `task_fail`: the subject failed, the test stays green. */
   fail(reason: string | { readonly class?: FailureClass; readonly mode?: string; readonly message: string }): never
-  /** Declares who produced the output (agent, version, prompt); kept in the record. */
-  profile(profile: { readonly [key: string]: Json }): void
+  /** Declares who makes the output; kept in the record, and held against the wire. A TypeError names what is wrong. */
+  profile(profile: AgentProfileInput): void
 }
 
 export interface ScoreContext<Variant, Scenario, Output> {

@@ -1,3 +1,4 @@
+import type { AgentProfile } from '../record/agent-profile.ts'
 import type { CallCost } from '../record/calls.ts'
 import type { CallRole, Exchange, WireReading } from '../traffic/exchange.ts'
 import { checkAccounting } from './accounting.ts'
@@ -6,6 +7,7 @@ import { CELL_CHECKS, type CheckCode, type IntegrityIssue, type IntegrityOptions
 import { checkFaults } from './faults.ts'
 import { checkLeaks } from './leaks.ts'
 import { checkModels } from './models.ts'
+import { checkProfile } from './profile.ts'
 
 /** One exchange with what was read off it. */
 export interface CheckedCall extends Exchange {
@@ -44,6 +46,8 @@ export interface CellEvidence {
   /** Origins the subject may call; null: any. */
   readonly routes: readonly string[] | null
   readonly canary: string | null
+  /** Who the subject says made the output; null where it says nothing. */
+  readonly profile: AgentProfile | null
   /** The output as canonical JSON; null where there is none. */
   readonly output: string | null
 }
@@ -67,6 +71,7 @@ export function checkCell(evidence: CellEvidence, overrides: IntegrityOptions = 
   checkLeaks(evidence, find)
   checkAccounting(evidence, find)
   checkModels(evidence, find)
+  checkProfile(evidence, find)
   if (found.length < 2) return found
   const order = Object.keys(CELL_CHECKS)
   return found.sort((a, b) => order.indexOf(a.code) - order.indexOf(b.code))

@@ -13,6 +13,7 @@ export const CELL_CHECKS = {
   canary_leak: 'error',
   late_call: 'error',
   stub_backend: 'error',
+  profile_mismatch: 'error',
   provider_fault_swallowed: 'warn',
   usage_missing: 'warn',
   model_mismatch: 'warn',

@@ -1,14 +1,14 @@
-import type { Json } from '../campaign/canonical-json.ts'
-import { NotJsonError } from '../campaign/canonical-json.ts'
 import { type Digest, digestOf } from '../campaign/identity.ts'
 import type { CampaignPlan, PlannedCell } from '../campaign/plan.ts'
 import type { IntegrityIssue } from '../integrity/codes.ts'
+import type { AgentProfile } from './agent-profile.ts'
 import {
   type CellCall,
   costOf,
   countsOf,
   modelsOf,
   type ProviderCall,
+  promptHashOf,
   provenanceOf,
   providerCalls,
   recordedAtOf,
@@ -57,7 +57,7 @@ export interface CellFacts {
   readonly wallMs: number
   readonly metrics?: { readonly [name: string]: number }
   readonly tags?: { readonly [name: string]: string }
-  readonly agentProfile?: Json
+  readonly agentProfile?: AgentProfile
 }
 
 /** Longest failure message, reason of a score or text of an issue, in UTF-16 code units. */
@@ -196,7 +196,7 @@ type Findings = Pick<
 > &
   Pick<CellFacts, 'scores' | 'issues'> & {
     readonly reason: StatusReason | undefined
-    readonly agentProfile: Json | undefined
+    readonly agentProfile: AgentProfile | undefined
     readonly metrics: { readonly [name: string]: number }
     readonly tags: { readonly [name: string]: string }
   }
@@ -245,8 +245,7 @@ function rowOf(run: RecordRun, plan: CampaignPlan, cell: PlannedCell, found: Fin
   }
   if (scenario.family !== null) row.family = scenario.family
   if (found.reason !== undefined) row.reason = found.reason
-  // The schema's JSON type is mutable; a record is written once and never changed.
-  if (found.agentProfile !== undefined) row.agentProfile = found.agentProfile as RunRecord['agentProfile']
+  if (found.agentProfile !== undefined) row.agentProfile = found.agentProfile
   return row
 }
 
@@ -280,19 +279,6 @@ function judgesOf(
     judges[name] = { model, digest: digestOf({ name, scorerDigest: plan.scorerDigest }) }
   }
   return judges
-}
-
-/** Digest of the prompt of the subject's first call; null where the wire shows none. */
-function promptHashOf(calls: readonly ProviderCall[]): Digest | null {
-  const first = calls.find(({ role }) => role === 'subject')
-  if (first === undefined || first.reading.prompt === null || first.reading.prompt === undefined) return null
-  try {
-    return digestOf(first.reading.prompt)
-  } catch (error) {
-    // A body may escape half a surrogate pair: readable JSON without a canonical form.
-    if (error instanceof NotJsonError) return null
-    throw error
-  }
 }
 
 function shortened(failure: Failure): Failure {

@@ -1,3 +1,5 @@
+import { NotJsonError } from '../campaign/canonical-json.ts'
+import { type Digest, digestOf } from '../campaign/identity.ts'
 import type { CallRole, Exchange, WireReading } from '../traffic/exchange.ts'
 import type { RunRecord } from './record.ts'
 import { type CellTokens, type CostProvenance, type MicroUsd, NO_USAGE, type TokenUsage, toUsd } from './usage.ts'
@@ -139,4 +141,17 @@ export function modelsOf(calls: readonly ProviderCall[], role: CallRole): RunRec
     if (reading.servedModel !== null) served.add(reading.servedModel)
   }
   return { requested: [...requested].sort(), served: [...served].sort() }
+}
+
+/** Digest of the prompt of the subject's first call; null where the wire shows none. */
+export function promptHashOf(calls: readonly ProviderCall[]): Digest | null {
+  const first = calls.find(({ role }) => role === 'subject')
+  if (first === undefined || first.reading.prompt === null || first.reading.prompt === undefined) return null
+  try {
+    return digestOf(first.reading.prompt)
+  } catch (error) {
+    // A body may escape half a surrogate pair: readable JSON without a canonical form.
+    if (error instanceof NotJsonError) return null
+    throw error
+  }
 }

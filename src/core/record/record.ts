@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CHECK_CODES, SEVERITIES } from '../integrity/codes.ts'
+import { AgentProfile } from './agent-profile.ts'
 import { FAILURE_CLASSES } from './failure.ts'
 import { CELL_STATUSES, STATUS_REASONS } from './status.ts'
 import { COST_PROVENANCES } from './usage.ts'
@@ -72,7 +73,7 @@ export const RunRecord = z.strictObject({
   promptHash: digest.nullable(),
   configHash: digest,
   commit: z.strictObject({ sha: z.string().nullable(), dirty: z.boolean() }),
-  agentProfile: z.json().optional(),
+  agentProfile: AgentProfile.optional(),
   /** 1 for a cell that ran once; 0 for a cell that never ran. */
   attempts: count,
   startedAt: instant.nullable(),

@@ -338,6 +338,7 @@ class Execution implements CellInFlight {
         secrets,
         routes: campaign.routes,
         canary: typeof canary === 'string' ? canary : null,
+        profile: this.#notes.profile,
         // Only a canary is looked for in it, and writing every output out once more is not free.
         output: typeof canary === 'string' && facts.kept !== null ? canonicalJson(facts.kept) : null,
       },

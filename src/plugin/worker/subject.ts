@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Json } from '../../core/campaign/canonical-json.ts'
 import type { RunContext } from '../../core/campaign/definition.ts'
 import type { Payload } from '../../core/campaign/listing.ts'
 import type { PlannedCell } from '../../core/campaign/plan.ts'
+import { type AgentProfile, agentProfileOf } from '../../core/record/agent-profile.ts'
 import { TaskFailure } from '../../core/record/task-failure.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
 import { writeAtomic } from '../pool/atomic-file.ts'
@@ -14,7 +14,7 @@ import type { Deadline } from './deadline.ts'
 export interface Notes {
   readonly metrics: Record<string, number>
   readonly tags: Record<string, string>
-  profile: Json | null
+  profile: AgentProfile | null
 }
 
 export interface SubjectOptions {
@@ -60,7 +60,7 @@ export function subjectContext(options: SubjectOptions): RunContext<Payload, Pay
       throw new TaskFailure(reason)
     },
     profile(profile) {
-      notes.profile = redactor.json(profile).value
+      notes.profile = agentProfileOf(profile, (kept) => redactor.json(kept).value as typeof kept)
     },
   }
 }

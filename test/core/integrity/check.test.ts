@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { digestOf } from '../../../src/core/campaign/identity.ts'
 import { type CellEvidence, type CheckedCall, checkCell } from '../../../src/core/integrity/check.ts'
 import { CELL_CHECKS, type CheckCode, type IntegrityOptions } from '../../../src/core/integrity/codes.ts'
+import { type AgentProfileInput, agentProfileOf } from '../../../src/core/record/agent-profile.ts'
 import type { ExchangeResponse, ProviderErrorKind, WireReading } from '../../../src/core/traffic/exchange.ts'
 
 const reading: WireReading = {
@@ -78,6 +80,9 @@ const gaveUp = {
 } as const
 const request = { role: 'subject', method: 'POST', url: `${CHAT}?key=secret` } as const
 
+const agent = (parts: Partial<AgentProfileInput>) =>
+  agentProfileOf({ id: 'agent@1', source: { kind: 'file', profile: {} }, ...parts })
+
 function evidence(changes: Partial<CellEvidence> = {}): CellEvidence {
   return {
     capture: 'on',
@@ -91,6 +96,7 @@ function evidence(changes: Partial<CellEvidence> = {}): CellEvidence {
     secrets: [],
     routes: null,
     canary: null,
+    profile: null,
     output: '"billing"',
     ...changes,
   }
@@ -251,6 +257,30 @@ const cases: [string, Partial<CellEvidence>, CheckCode[]][] = [
   ['no price', { calls: [call(unread)] }, ['accounting_incomplete']],
 
   ['another model', { calls: [call({}, { servedModel: 'gpt-5-nano' })] }, ['model_mismatch']],
+  ['a profile without a model', { profile: agent({}) }, []],
+  ['a profile of the model that was called', { profile: agent({ model: 'gpt-5-mini' }) }, []],
+  ['a profile of a dated name of it', { profile: agent({ model: 'openai/gpt-5-mini-2026-01-01' }) }, []],
+  ['a profile of another model', { profile: agent({ model: 'gpt-5' }) }, ['profile_mismatch']],
+  ['a profile of another model, and no call', { capture: 'off', calls: [], profile: agent({ model: 'gpt-5' }) }, []],
+  [
+    'a profile of the judge’s model',
+    {
+      calls: [call(), call({ role: 'judge' }, { requestedModel: 'claude-x', servedModel: 'claude-x' })],
+      profile: agent({ model: 'claude-x' }),
+    },
+    ['profile_mismatch'],
+  ],
+  ['a profile of a prompt nobody saw', { profile: agent({ promptHash: digestOf('one') }) }, []],
+  [
+    'a profile of the prompt that was sent',
+    { calls: [call({}, { prompt: 'one' })], profile: agent({ promptHash: digestOf('one') }) },
+    [],
+  ],
+  [
+    'a profile of another prompt',
+    { calls: [call({}, { prompt: 'two' })], profile: agent({ promptHash: digestOf('one') }) },
+    ['profile_mismatch'],
+  ],
   [
     'another model twice',
     { calls: [call({}, { servedModel: 'gpt-5-nano' }), call({}, { servedModel: 'gpt-5-nano' })] },

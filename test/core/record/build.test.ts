@@ -2,12 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { digestOf } from '../../../src/core/campaign/identity.ts'
 import type { IntegrityIssue } from '../../../src/core/integrity/codes.ts'
+import { agentProfileOf } from '../../../src/core/record/agent-profile.ts'
 import { buildRecord, neverRan, type SubjectOutcome } from '../../../src/core/record/build.ts'
 import { describeOutput } from '../../../src/core/record/output.ts'
 import { InvalidRecordError, parseRecord } from '../../../src/core/record/parse.ts'
 import { type CELL_STATUSES, STATUS_REASONS } from '../../../src/core/record/status.ts'
 import { anyCalls, call, cell, facts, plan, reading, run } from './cell-facts.ts'
 
+const profile = agentProfileOf({ id: 'x@1', source: { kind: 'file', profile: {} } })
 const broken: IntegrityIssue = { code: 'replay_miss', severity: 'error', message: 'no recording' }
 const failed: SubjectOutcome = { kind: 'failed', status: 'task_fail', failure: { class: 'timeout', mode: 'deadline' } }
 const fault: SubjectOutcome = {
@@ -19,7 +21,7 @@ const fault: SubjectOutcome = {
 
 describe('a record', () => {
   test('of a scored cell says everything the wire said', () => {
-    const record = buildRecord(facts({ metrics: { steps: 2 }, tags: { lang: 'en' }, agentProfile: { name: 'x' } }))
+    const record = buildRecord(facts({ metrics: { steps: 2 }, tags: { lang: 'en' }, agentProfile: profile }))
     expect(parseRecord(record, 'record')).toEqual(record)
     expect(record).toMatchObject({
       runId: 'run-1',
@@ -48,7 +50,7 @@ describe('a record', () => {
       integrity: { ok: true, issues: [] },
       metrics: { steps: 2 },
       tags: { team: 'a', lang: 'en' },
-      agentProfile: { name: 'x' },
+      agentProfile: profile,
     })
     expect(record).not.toHaveProperty('reason')
   })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { digestOf } from '../../../src/core/campaign/identity.ts'
+import { agentProfileOf } from '../../../src/core/record/agent-profile.ts'
 import { RunRecord } from '../../../src/core/record/record.ts'
 import { buildReport } from '../../../src/core/report/build.ts'
 import { type Given, idDigest, inputOf, planOf, recordsOf } from './records.ts'
@@ -15,7 +16,7 @@ describe('fingerprints', () => {
   })
 
   it.each<Partial<RunRecord>>([
-    { agentProfile: { name: 'agent' } },
+    { agentProfile: agentProfileOf({ id: 'agent@1', source: { kind: 'file', profile: {} } }) },
     { attempts: 2 },
     { calls: { subject: 1, judge: 0, setup: 0, retried: 1, mocked: 0 } },
     { campaignId: 'other' },

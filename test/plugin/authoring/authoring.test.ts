@@ -48,7 +48,11 @@ describe('a whole run', () => {
       status: 'scored',
       metrics: { steps: 3 },
       tags: { colour: 'green' },
-      agentProfile: { agent: 'tester', version: 2 },
+      agentProfile: {
+        id: 'tester@2',
+        source: { kind: 'inline', hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+        digest: expect.stringMatching(/^sha256-jcs:/),
+      },
     })
     const [artifact] = await readdir(join(run.dir, 'artifacts', kept.cellId))
     expect(await readFile(join(run.dir, 'artifacts', kept.cellId, artifact ?? ''), 'utf8')).toBe('a note')
