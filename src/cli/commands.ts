@@ -1,6 +1,7 @@
 import { accept } from './accept.ts'
 import type { Command } from './command.ts'
 import { compare } from './compare.ts'
+import { exportCommand } from './export.ts'
 import { gate } from './gate.ts'
 import { importCommand } from './import.ts'
 import { prereg } from './prereg.ts'
@@ -8,4 +9,13 @@ import { recordings } from './recordings.ts'
 import { report } from './report.ts'
 
 /** In the order of the help. */
-export const COMMANDS: readonly Command[] = [report, gate, compare, accept, prereg, recordings, importCommand]
+export const COMMANDS: readonly Command[] = [
+  report,
+  gate,
+  compare,
+  accept,
+  prereg,
+  exportCommand,
+  recordings,
+  importCommand,
+]

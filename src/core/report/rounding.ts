@@ -1,6 +1,6 @@
 /**
  * A copy as JSON would give it back: numbers to 6 significant digits (whole numbers stay whole, −0 becomes 0), keys
- * without a value left out.
+ * without a value left out, half a surrogate pair (an error's message may end in one) replaced by U+FFFD.
  *
  * @throws RangeError naming the path of a number that JSON cannot say: an unknown is null beside a reason
  */
@@ -15,6 +15,7 @@ function round(value: unknown, path: string): unknown {
     if (Number.isInteger(value)) return value === 0 ? 0 : value
     return Number(value.toPrecision(6))
   }
+  if (typeof value === 'string') return value.toWellFormed()
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((item, i) => round(item, `${path}[${i}]`))
   const result: { [key: string]: unknown } = {}

@@ -180,5 +180,5 @@ function gravity({ verdict: { red, word } }: CampaignReport): number {
 
 /** The comment's first line, by which the next run finds it; GitHub does not show it. */
 export function markerOf(project: string): string {
-  return `<!-- vitest-campaign:${inline(project).replace(/[^\w.]+/g, '-')} -->`
+  return `<!-- vitest-campaign:${inline(project).replace(/[^\w.]+/g, '-') || 'evals'} -->`
 }

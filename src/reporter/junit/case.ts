@@ -45,17 +45,23 @@ function suiteElement({ name, file, cases }: Suite, named: Set<string>): string 
 }
 
 function caseElement(one: Case, named: Set<string>): string {
-  const classname = inline(one.classname, 600)
-  const attributes = { classname, name: unique(classname, inline(one.name, 600), named), time: seconds(one.ms ?? null) }
-  const message = one.message ?? one.outcome
+  const classname = shown(one.classname)
+  const attributes = { classname, name: unique(classname, shown(one.name), named), time: seconds(one.ms ?? null) }
+  const { message = '' } = one
+  const why = message.trim() === '' ? one.outcome : message
   const parts = [
     one.outcome === 'passed'
       ? ''
       : // Message and text: GitLab shows the text, Jenkins the message.
-        element(one.outcome, { message: inline(message, 1_000), type: one.outcome }, characters(message, LONGEST)),
+        element(one.outcome, { message: inline(why, 1_000), type: one.outcome }, characters(why, LONGEST)),
     one.output === undefined || one.output === '' ? '' : element('system-out', {}, characters(one.output, LONGEST)),
   ]
   return element('testcase', attributes, parts.join(''))
+}
+
+/** A name has something to read. */
+function shown(name: string): string {
+  return inline(name, 600) || '(empty)'
 }
 
 /** GitLab keeps the first of several cases with the same names and drops the others. */

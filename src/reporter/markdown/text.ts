@@ -8,7 +8,7 @@ export const EXAMPLE = 600
 const BREAK = '\u200b'
 
 /** What GitHub makes links and signs of: `@name`, `#12`, `GH-12`, `name:` of addresses and emoji, `www.`. */
-const UNLINKED = /[@#]|:(?=\/\/|[\w+-]+:)|\bGH(?=-\d)|\bwww(?=\.)/gi
+const UNLINKED = /[@#]|:(?=\/\/|[\w+-]+:)|GH(?=-\d)|www(?=\.)/gi
 
 /**
  * Text of others in a line of Markdown or a table cell: shown as it is, never acted upon. Markup and HTML are escaped,
