@@ -50,6 +50,9 @@ export type PermitReply =
   | { readonly granted: true; readonly waitedMs: number }
   | { readonly granted: false; readonly reason: StatusReason; readonly detail?: string }
 
+/** What became of a scorer's ask to judge. */
+export type JudgeReply = PermitReply
+
 export type VerdictReply =
   /** Why this run gives no verdict (`-t`, `.only`, a drain): the gate is skipped with it. */
   | { readonly skipped: string }
@@ -76,7 +79,12 @@ export interface MainFunctions {
   permit(ticket: number, cellId: string, ask: PermitAsk): Promise<PermitReply>
   /** Gives a permit back, or takes back an ask that still waits. */
   permitDone(ticket: number, outcome: PermitOutcome): void
+  /** Resolves when the output is durable: the subject is never run again, and its lane is given back. */
   subjectSettled(cellId: string, attempt: number, output: Json): Promise<void>
+  /** A scorer asks for its judge lease, as with `permit`; `lane` is the one it declares. */
+  judge(ticket: number, cellId: string, lane: string | null): Promise<JudgeReply>
+  /** Gives a judge lease back, or takes back an ask that still waits. */
+  judgeDone(ticket: number): void
   /** A problem of the run or a campaign that belongs to no cell (calls without a cell). */
   problem(campaignId: string | null, code: string, text: string): void
   verdict(campaignId: string): Promise<VerdictReply>

@@ -180,6 +180,10 @@ function applies(scorer: LoadedScorer, scenario: Payload, refuse: Refuse): boole
   }
 }
 
+/** Such a scorer waits for a judge lease: one that is a judge, or that names the lane of what it calls. */
+export const callsProvider = ({ role, lane }: Pick<PlannedScorer, 'role' | 'lane'>): boolean =>
+  role === 'judge' || lane !== null
+
 export function planScorer({ name, role, scale, passes, lane, rates }: LoadedScorer): PlannedScorer {
   return { name, role, scale, passes, lane, ...(rates === null ? {} : { rates }) }
 }

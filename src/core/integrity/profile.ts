@@ -12,10 +12,16 @@ export function checkProfile({ calls, profile }: CellEvidence, find: Find): void
   seen.delete(null)
   const names = [...seen] as string[]
   if (model !== undefined && names.length > 0 && !names.some((name) => isSameModel(model, name))) {
-    find('profile_mismatch', `the profile ${profile.id} says ${model}, and ${names.join(', ')} was called: this is not the agent it says`)
+    find(
+      'profile_mismatch',
+      `the profile ${profile.id} says ${model}, and ${names.join(', ')} was called: this is not the agent it says`,
+    )
   }
   const observed = promptHashOf(provider)
   if (promptHash !== undefined && observed !== null && promptHash !== observed) {
-    find('profile_mismatch', `the profile ${profile.id} says the prompt ${promptHash}, and ${observed} was sent: this is not the agent it says`)
+    find(
+      'profile_mismatch',
+      `the profile ${profile.id} says the prompt ${promptHash}, and ${observed} was sent: this is not the agent it says`,
+    )
   }
 }

@@ -50,6 +50,8 @@ export interface CellFacts {
   /** Attempts the recorder made again before the client saw them: their tokens and their bill count. Default: none. */
   readonly retried?: readonly CellCall[]
   readonly issues: readonly IntegrityIssue[]
+  /** Why the run let the primary scorer give no score; default: it did. */
+  readonly unjudged?: StatusReason
   readonly attempts: number
   /** ISO instant. */
   readonly startedAt: string
@@ -76,7 +78,7 @@ export function buildRecord(facts: CellFacts): RunRecord {
   return rowOf(facts.run, plan, cell, {
     lane: toProviders.find(({ role }) => role === 'subject')?.reading.lane ?? cell.variant.lane,
     status: broken ? 'capture_error' : outcome.kind === 'failed' ? outcome.status : scored ? 'scored' : 'judge_error',
-    reason: outcome.kind === 'failed' && !broken ? outcome.reason : undefined,
+    reason: broken || scored ? undefined : outcome.kind === 'failed' ? outcome.reason : facts.unjudged,
     score: scored ? primary.value : null,
     pass: scored ? primary.pass : null,
     scores: facts.scores,

@@ -1,7 +1,8 @@
 import type { GovernorEffect, GovernorEvent, PermitOutcome } from '../../core/capacity/events.ts'
 import { type Clock, type Governor, InvalidEventError, type LeaseRequest } from '../../core/capacity/governor.ts'
 import type { StatusReason } from '../../core/record/status.ts'
-import type { PermitAsk, PermitReply } from '../control.ts'
+import type { JudgeReply, PermitAsk, PermitReply } from '../control.ts'
+import { Asked } from './asked.ts'
 
 export type LeaseDecision =
   | { readonly granted: true; readonly leaseId: number; readonly queueMs: number }
@@ -35,11 +36,9 @@ export class Admission {
   #timer: NodeJS.Timeout | null = null
   #closed = false
   readonly #leases = new Map<string, (decision: LeaseDecision) => void>()
-  readonly #permits = new Map<number, (reply: PermitReply) => void>()
-  /** Permits asked for and not given back. */
-  readonly #openPermits = new Map<number, string>()
+  readonly #permits = new Asked<PermitReply>()
+  readonly #judges = new Asked<JudgeReply>()
   readonly #told = new Set<string>()
-  #nextPermit = 1
 
   /** @param clock the governor's own */
   constructor(governor: Governor, clock: Clock, log: AdmissionLog) {
@@ -55,35 +54,46 @@ export class Admission {
     })
   }
 
-  release(leaseId: number): void {
+  /** With the lease go the judges of its cell. */
+  release(cellId: string, leaseId: number): void {
+    this.#judges.forget(cellId)
     this.#send({ type: 'release-lease', leaseId })
   }
 
+  /** The output is safe: the cell's subject is never run again. */
+  subjectDone(cellId: string): void {
+    this.#send({ type: 'subject-done', cellId })
+  }
+
+  judge(cellId: string, lane: string | null): { readonly judgeId: number; readonly reply: Promise<JudgeReply> } {
+    const { id: judgeId, reply } = this.#judges.ask(cellId)
+    this.#send({ type: 'ask-judge', judgeId, request: { cellId, lane } })
+    return { judgeId, reply }
+  }
+
+  /** Gives a judge lease back; one that still waits is withdrawn, and its reply never comes. */
+  judgeDone(judgeId: number): void {
+    if (this.#judges.done(judgeId)) this.#send({ type: 'release-judge', judgeId })
+  }
+
   permit(cellId: string, ask: PermitAsk): { readonly permitId: number; readonly reply: Promise<PermitReply> } {
-    const permitId = this.#nextPermit++
-    const reply = new Promise<PermitReply>((resolve) => {
-      this.#openPermits.set(permitId, cellId)
-      this.#permits.set(permitId, resolve)
-      this.#send({ type: 'ask-permit', permitId, request: { cellId, ...ask } })
-    })
+    const { id: permitId, reply } = this.#permits.ask(cellId)
+    this.#send({ type: 'ask-permit', permitId, request: { cellId, ...ask } })
     return { permitId, reply }
   }
 
   /** Gives a permit back; one that still waits is withdrawn, and its reply never comes. */
   permitDone(permitId: number, outcome: PermitOutcome): void {
-    this.#permits.delete(permitId)
     // The worker of a permit may have been forgotten before its last message is read.
-    if (this.#openPermits.delete(permitId)) this.#send({ type: 'release-permit', permitId, outcome })
+    if (this.#permits.done(permitId)) this.#send({ type: 'release-permit', permitId, outcome })
   }
 
   /** The asker of these cells is gone: nothing of theirs is held or waits any longer. */
   forget(cellIds: readonly string[]): void {
-    const gone = new Set(cellIds)
-    for (const cellId of cellIds) this.#leases.delete(cellId)
-    for (const [permitId, cellId] of this.#openPermits) {
-      if (!gone.has(cellId)) continue
-      this.#openPermits.delete(permitId)
-      this.#permits.delete(permitId)
+    for (const cellId of cellIds) {
+      this.#leases.delete(cellId)
+      this.#permits.forget(cellId)
+      this.#judges.forget(cellId)
     }
     this.#send({ type: 'forget', cellIds })
   }
@@ -158,24 +168,23 @@ export class Admission {
         return
       }
       case 'permit-granted':
-        this.#answerPermit(effect.permitId, { granted: true, waitedMs: effect.waitedMs })
+        this.#permits.answer(effect.permitId, granted(effect), false)
         return
-      case 'permit-refused': {
-        const { permitId, reason, detail } = effect
-        this.#openPermits.delete(permitId)
-        const why = detail === undefined ? { reason } : { reason, detail }
-        this.#answerPermit(permitId, { granted: false, ...why })
+      case 'permit-refused':
+        this.#permits.answer(effect.permitId, refused(effect), true)
         return
-      }
+      case 'judge-granted':
+        this.#judges.answer(effect.judgeId, granted(effect), false)
+        return
+      case 'judge-refused':
+        this.#judges.answer(effect.judgeId, refused(effect), true)
+        return
       case 'notice':
         this.#log.notice(effect.code.replaceAll('-', '_'), effect.text)
         return
       case 'warning':
         this.#warn(effect.text)
         return
-      // Nobody asks for judges yet.
-      case 'judge-granted':
-      case 'judge-refused':
     }
   }
 
@@ -185,15 +194,15 @@ export class Admission {
     resolve?.(decision)
   }
 
-  #answerPermit(permitId: number, reply: PermitReply): void {
-    const resolve = this.#permits.get(permitId)
-    this.#permits.delete(permitId)
-    resolve?.(reply)
-  }
-
   #warn(text: string): void {
     if (this.#told.has(text)) return
     this.#told.add(text)
     this.#log.invalid(text)
   }
+}
+
+const granted = ({ waitedMs }: { readonly waitedMs: number }): PermitReply => ({ granted: true, waitedMs })
+
+function refused({ reason, detail }: { readonly reason: StatusReason; readonly detail?: string }): PermitReply {
+  return { granted: false, reason, ...(detail === undefined ? {} : { detail }) }
 }

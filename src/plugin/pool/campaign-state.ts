@@ -3,6 +3,7 @@ import { cellsOf } from '../../core/campaign/cells.ts'
 import { fingerprintOf } from '../../core/campaign/fingerprint.ts'
 import type { Digest } from '../../core/campaign/identity.ts'
 import type { CampaignPlan, PlannedCell, Selection } from '../../core/campaign/plan.ts'
+import { callsProvider } from '../../core/campaign/scoring.ts'
 import type { LookCount } from '../../core/looks/count.ts'
 import type { Registration } from '../../core/prereg/registration.ts'
 import type { RunRecord } from '../../core/record/record.ts'
@@ -27,6 +28,8 @@ export class CampaignState {
   look: LookCount | null = null
   /** Every planned cell. */
   readonly cells: ReadonlyMap<string, PlannedCell>
+  /** Declared lanes of the scorers that call a provider. */
+  readonly judges: readonly (string | null)[]
   /** Cells this run executes; null: all. */
   readonly selected: ReadonlySet<string> | null
   /** What is journalled, by cell. */
@@ -53,6 +56,7 @@ export class CampaignState {
     this.accepted = basis.accepted
     this.registration = basis.registration
     this.cells = new Map(cellsOf(plan).map((cell) => [cell.cellId, cell]))
+    this.judges = plan.scorers.filter(callsProvider).map(({ lane }) => lane)
     this.selected = selection === 'all' ? null : new Set(selection)
   }
 

@@ -13,8 +13,9 @@ export interface ControlServer {
 /** Answers the control calls of one worker. */
 export function serveControl(port: MessagePort, run: Run, workerId: number): ControlServer {
   const channel = batchedChannel(port)
-  /** The worker's tickets and the permits they stand for. */
+  /** The worker's tickets and the permits, or judge leases, they stand for. */
   const permits = new Map<number, number>()
+  const judges = new Map<number, number>()
   const main: MainFunctions = {
     plan: (plan) => run.plan(plan, workerId),
     admitted: (cellId, attempt, lane) => run.admitted(cellId, attempt, lane),
@@ -29,6 +30,18 @@ export function serveControl(port: MessagePort, run: Run, workerId: number): Con
       const permitId = permits.get(ticket)
       permits.delete(ticket)
       if (permitId !== undefined) run.admission.permitDone(permitId, outcome)
+    },
+    async judge(ticket, cellId, lane) {
+      const { judgeId, reply } = run.admission.judge(cellId, lane)
+      judges.set(ticket, judgeId)
+      const answer = await reply
+      if (!answer.granted) judges.delete(ticket)
+      return answer
+    },
+    judgeDone(ticket) {
+      const judgeId = judges.get(ticket)
+      judges.delete(ticket)
+      if (judgeId !== undefined) run.admission.judgeDone(judgeId)
     },
     subjectSettled: (cellId, attempt, output) => run.subjectSettled(cellId, attempt, output),
     problem: (campaignId, code, text) => run.problem(campaignId, code, text),

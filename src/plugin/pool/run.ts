@@ -186,6 +186,7 @@ export class Run {
       cellId,
       lane: cell.variant.lane,
       rank: [cell.position[0], cell.position[1], cell.position[2], cell.campaignId],
+      judges: state.judges,
     })
     if (decision.granted) {
       const attempt = (state.attempts.get(cellId) ?? 0) + 1
@@ -212,10 +213,12 @@ export class Run {
     )
   }
 
-  subjectSettled(cellId: string, attempt: number, output: Json): Promise<void> {
-    return this.#durably(
+  async subjectSettled(cellId: string, attempt: number, output: Json): Promise<void> {
+    await this.#durably(
       this.#journal.append({ kind: 'subject-settled', cellId, attempt, output, at: new Date().toISOString() }),
     )
+    // A cell that settled or was lost meanwhile holds nothing.
+    if (this.#cell(cellId).state.leases.has(cellId)) this.admission.subjectDone(cellId)
   }
 
   /** Journals the record; when it is durable the cell's lease is released. */
@@ -454,7 +457,7 @@ export class Run {
     const leaseId = state.leases.get(cellId)
     if (leaseId !== undefined) {
       state.leases.delete(cellId)
-      this.admission.release(leaseId)
+      this.admission.release(cellId, leaseId)
     }
     if (this.#idle.size > 0 && this.inFlight() === 0) for (const onIdle of [...this.#idle]) onIdle()
   }

@@ -42,7 +42,7 @@ export async function carry(cellCall: CellCall, parts: RecorderParts): Promise<A
     return lane === null ? await unpaced(flight) : await paced(flight, lane)
   } catch (error) {
     flight.over()
-    cell.lose(notRecorded(role, error))
+    cell.lose(notRecorded(cellCall, error))
     throw error
   }
 }

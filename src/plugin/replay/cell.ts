@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { LooseRequest } from '../../core/integrity/check.ts'
-import type { CallRole, Exchange } from '../../core/traffic/exchange.ts'
+import type { Exchange } from '../../core/traffic/exchange.ts'
 import { decodeRecording, encodeExchange, encodeRecording, type Recording } from '../../core/traffic/format.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
 import { sameTraffic } from '../../core/traffic/same.ts'
@@ -72,8 +72,8 @@ export class Cell implements CellTraffic {
   readonly #retried = new Set<Exchange>()
   /** Keys of requests that were made again as often as we do. */
   readonly #spent = new Set<string>()
-  /** The first of each role. */
-  readonly #lost = new Map<CallRole, LostCall>()
+  /** The first of the subject and of each scorer. */
+  readonly #lost: LostCall[] = []
   readonly #misses: ReplayMiss[] = []
   readonly #missingKeys = new Set<string>()
   readonly #ordinals = new Map<string, number>()
@@ -174,7 +174,8 @@ export class Cell implements CellTraffic {
   }
 
   lose(lost: LostCall): void {
-    if (!this.#lost.has(lost.role)) this.#lost.set(lost.role, lost)
+    const { role, scorer } = lost
+    if (!this.#lost.some((known) => known.role === role && known.scorer === scorer)) this.#lost.push(lost)
   }
 
   /** Marks a request as under way, so that `close` waits for it; returns what marks its end. */
@@ -240,7 +241,7 @@ export class Cell implements CellTraffic {
     return {
       exchanges: this.#kept(),
       retried: [...this.#retried],
-      lost: [...this.#lost.values()],
+      lost: this.#lost,
       misses: this.#misses,
       open,
       unused: this.#unused(),

@@ -16,16 +16,13 @@ import type { RecorderParts } from './parts.ts'
 import { passage } from './recorder.ts'
 import { followRedirects } from './redirect.ts'
 import { refusal } from './refusal.ts'
-import type { Scope } from './scope.ts'
+import type { CapturedScope, Scope } from './scope.ts'
 import type { CellTraffic, CellTrafficOptions, Traffic, TrafficPort } from './traffic.ts'
 import { captureUndici } from './undici.ts'
 import { createUpstream } from './upstream.ts'
 
 // Taken when this module loads: user code may put a generator of its own in its place.
 const { random } = Math
-
-/** Whose call it is, read once when the call is made: a cell whose traffic is captured. */
-type CapturedScope = Scope & { readonly cell: Cell }
 
 /**
  * Takes over the HTTP of this thread, for its whole life. Call it before any module of the user is loaded: a client that
@@ -62,6 +59,7 @@ export function installTraffic(
     upstream: { ...upstream, send: (request) => outside(() => upstream.send(request)) },
   }
 
+  /** Whose call it is: read once, when the call is made. */
   function captured(): CapturedScope | undefined {
     const scope = scopes.getStore()
     return scope === undefined || scope.cell === null ? undefined : (scope as CapturedScope)
@@ -72,13 +70,12 @@ export function installTraffic(
     if (!/^https?:$/.test(url.protocol) || passthrough.allows(url)) return 'pass'
     if (call.headers.some(([name]) => name === 'upgrade')) return decideUpgrade(call, scope)
     if (scope === undefined) return decideLoose(call, url)
-    const { cell, role } = scope
     const whole = rereadable(call)
-    const first = passage(whole, cell, role, parts)
+    const first = passage(whole, scope, parts)
     return {
       yieldFirst: first.yieldFirst,
       dropped: first.dropped,
-      answer: () => followRedirects(whole, first.answer(), (hop) => passage(hop, cell, role, parts).answer()),
+      answer: () => followRedirects(whole, first.answer(), (hop) => passage(hop, scope, parts).answer()),
     }
   }
 
@@ -150,7 +147,7 @@ export function installTraffic(
   function fetchOf(cell: Cell): typeof globalThis.fetch {
     const scope = (): CapturedScope => {
       const current = captured()
-      return current?.cell === cell ? current : { cellId: cell.cellId, role: 'subject', cell }
+      return current?.cell === cell ? current : { cellId: cell.cellId, role: 'subject', scorer: null, cell }
     }
     return directFetch(
       (call) => {
@@ -183,9 +180,9 @@ export function installTraffic(
         return Promise.reject(error)
       }
     },
-    run(cell, role, body) {
+    run(cell, role, body, scorer = null) {
       if (!(cell instanceof Cell)) throw new TypeError('run() takes a cell of openCell()')
-      return scopes.run({ cellId: cell.cellId, role, cell }, body)
+      return scopes.run({ cellId: cell.cellId, role, scorer, cell }, body)
     },
     currentCell: () => captured()?.cell ?? null,
     dispose() {

@@ -2,7 +2,7 @@ import type { AttemptResult, PermitOutcome } from '../../core/capacity/events.ts
 import { requestTokens } from '../../core/capacity/request.ts'
 import { type FailedAttempt, type RetryDecision, retryDecision } from '../../core/capacity/retry.ts'
 import { priceExchange } from '../../core/record/cost.ts'
-import type { Body, CallRole, Exchange, HeaderList } from '../../core/traffic/exchange.ts'
+import type { Body, Exchange, HeaderList } from '../../core/traffic/exchange.ts'
 import { classifyError } from '../../core/traffic/wire/errors.ts'
 import { parseJson } from '../../core/traffic/wire/peek.ts'
 import { readExchange } from '../../core/traffic/wire/read.ts'
@@ -20,6 +20,7 @@ import { type Answer, canHaveBody } from './call.ts'
 import { AS_RECORDED } from './chunks.ts'
 import { errorOf, faultAnswer } from './fault.ts'
 import { type Permit, type Refusal, UNKNOWN, UNSENT } from './permit.ts'
+import type { CellCall } from './recorder.ts'
 import { notAdmitted, refusal, refuseLate } from './refusal.ts'
 import { type CapturedBody, playback } from './stream.ts'
 import type { LostCall } from './traffic.ts'
@@ -37,7 +38,7 @@ interface Failed {
  */
 export async function paced(flight: Flight, lane: string): Promise<Answer> {
   const { cellCall, parts, controller, over } = flight
-  const { call, cell, role, request, keep } = cellCall
+  const { call, cell, role, scorer, request, keep } = cellCall
   const { signal } = controller
   const tokens = tokensOf(request.body)
   const spent = cell.isSpent(cellCall.key)
@@ -58,7 +59,7 @@ export async function paced(flight: Flight, lane: string): Promise<Answer> {
     if (!permit.granted) {
       if (failed !== null) return end(failed, failed.answer())
       const { reason, detail = null } = permit
-      cell.lose({ role, reason, message: `a request was not sent: ${detail ?? reason}` })
+      cell.lose({ role, scorer, reason, message: `a request was not sent: ${detail ?? reason}` })
       const why = detail === null ? reason : `${reason}: ${detail}`
       const message = `vitest-campaign: ${request.method} ${request.url} was not sent (${why})`
       return end(null, refusal(call.url, 'not_admitted', parts.redactor.text(message).text))
@@ -88,7 +89,7 @@ type Tried =
 
 /** One attempt under its permit, which goes back however this ends: with what was learnt, or as a call nobody knows of. */
 async function tryOnce(flight: Flight, permit: Permit, number: number, spent: boolean): Promise<Tried> {
-  const { cell, key, keep, role } = flight.cellCall
+  const { cell, key, keep } = flight.cellCall
   let outcome: PermitOutcome | null = UNKNOWN
   try {
     const attempt = await send(flight)
@@ -103,7 +104,7 @@ async function tryOnce(flight: Flight, permit: Permit, number: number, spent: bo
           learnt = outcomeOf(exchange, answeredResult(flight, attempt, captured, exchange))
         } catch (error) {
           // Inside a stream's event nobody could catch it.
-          cell.lose(notRecorded(role, error))
+          cell.lose(notRecorded(flight.cellCall, error))
         } finally {
           permit.done(learnt)
           flight.over()
@@ -136,10 +137,11 @@ async function tryOnce(flight: Flight, permit: Permit, number: number, spent: bo
 }
 
 /** What is told of a call that the recorder itself lost: it may have been billed. */
-export function notRecorded(role: CallRole, error: unknown): LostCall {
+export function notRecorded({ role, scorer }: Pick<CellCall, 'role' | 'scorer'>, error: unknown): LostCall {
   const why = error instanceof Error ? error.message : String(error)
   return {
     role,
+    scorer,
     reason: 'provider-fault',
     message: `the recorder failed in a call, and its answer is not kept: ${why}`,
   }

@@ -9,12 +9,15 @@ import { answerWithMock } from './mock.ts'
 import type { RecorderParts } from './parts.ts'
 import { refusal, refuseLate } from './refusal.ts'
 import { replay } from './replay.ts'
+import type { CapturedScope } from './scope.ts'
 
 /** A call of a cell whose body was read, and what it is called in recordings. */
 export interface CellCall {
   readonly call: Call
   readonly cell: Cell
   readonly role: CallRole
+  /** The scorer that made it; null: none did. */
+  readonly scorer: string | null
   readonly bytes: Uint8Array | null
   /** Redacted. */
   readonly request: ExchangeRequest
@@ -35,7 +38,8 @@ export interface Passage {
 }
 
 /** Takes one call of a cell. Call it synchronously when the call is made: the order of calls is taken here. */
-export function passage(call: Call, cell: Cell, role: CallRole, parts: RecorderParts): Passage {
+export function passage(call: Call, scope: CapturedScope, parts: RecorderParts): Passage {
+  const { cell, role } = scope
   const barred = bar(call, cell, role, parts)
   if (barred !== null) {
     return { yieldFirst: async () => false, answer: async () => barred, dropped: () => {} }
@@ -44,7 +48,7 @@ export function passage(call: Call, cell: Cell, role: CallRole, parts: RecorderP
   const keep = cell.reserve()
   let preparing: Promise<CellCall> | null = null
   const prepared = () => {
-    preparing ??= prepare(call, cell, role, turn, keep, parts)
+    preparing ??= prepare(call, scope, turn, keep, parts)
     return preparing
   }
   let mocking: Promise<Answer | null> | null = null
@@ -115,8 +119,7 @@ function bar(call: Call, cell: Cell, role: CallRole, parts: RecorderParts): Answ
 
 async function prepare(
   call: Call,
-  cell: Cell,
-  role: CallRole,
+  { cell, role, scorer }: CapturedScope,
   turn: Turn,
   keep: CellCall['keep'],
   { redactor, settings }: RecorderParts,
@@ -132,5 +135,5 @@ async function prepare(
   const { key } = matchKey(request, settings.traffic)
   const ordinal = cell.nextOrdinal(key)
   turn.done()
-  return { call, cell, role, bytes, request, redactions, key, ordinal, keep }
+  return { call, cell, role, scorer, bytes, request, redactions, key, ordinal, keep }
 }

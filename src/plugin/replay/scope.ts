@@ -8,6 +8,11 @@ import type { Cell } from './cell.ts'
 export interface Scope {
   readonly cellId: string
   readonly role: CallRole
+  /** The scorer that runs; null where none does. */
+  readonly scorer: string | null
   /** Null where the cell's traffic is not captured. */
   readonly cell: Cell | null
 }
+
+/** Of a cell whose traffic is captured. */
+export type CapturedScope = Scope & { readonly cell: Cell }

@@ -26,6 +26,8 @@ export interface AskedPermit {
 /** A request that the run did not let go, or whose answer the recorder lost: whoever made it measured nothing. */
 export interface LostCall {
   readonly role: CallRole
+  /** The scorer that made it; null: none did, or nobody knows which. */
+  readonly scorer: string | null
   readonly reason: StatusReason
   readonly message: string
 }
@@ -61,7 +63,7 @@ export interface CellTrafficResult {
   readonly exchanges: readonly Exchange[]
   /** Attempts that failed and were made again before the client saw anything: they may have been billed. */
   readonly retried: readonly Exchange[]
-  /** The first of each role. */
+  /** The first of the subject and of each scorer. */
   readonly lost: readonly LostCall[]
   readonly misses: readonly ReplayMiss[]
   /** Begun, and unfinished when the cell was closed. */
@@ -107,8 +109,8 @@ export interface CellTraffic {
 export interface Traffic {
   /** A promise only where there is a recording or a mock to load; it rejects for one that cannot be used. */
   openCell(options: CellTrafficOptions): CellTraffic | Promise<CellTraffic>
-  /** Runs `body` so that its calls, in whatever async continuation, belong to the cell and role. */
-  run<T>(cell: CellTraffic, role: CallRole, body: () => T): T
+  /** Runs `body` so that its calls, in whatever async continuation, belong to the cell, the role and the scorer. */
+  run<T>(cell: CellTraffic, role: CallRole, body: () => T, scorer?: string | null): T
   /** The cell in whose async context the caller runs: attributes uncaught errors. */
   currentCell(): CellTraffic | null
   dispose(): void

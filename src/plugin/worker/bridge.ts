@@ -14,6 +14,7 @@ import type {
 import type { Clock } from '../replay/clock.ts'
 import type { Scope } from '../replay/scope.ts'
 import type { Traffic } from '../replay/traffic.ts'
+import type { JudgeLine } from './judge-lease.ts'
 
 /** A campaign of this thread's eval file. */
 export interface RegisteredCampaign {
@@ -75,6 +76,8 @@ export interface WorkerBridge {
   /** Null as `control`. */
   readonly calls: CellFunctions | null
   readonly traffic: Traffic | null
+  /** Null as `control`. */
+  readonly judges: JudgeLine | null
   /** In the order declared, like `broken`. */
   readonly campaigns: RegisteredCampaign[]
   readonly broken: BrokenCampaign[]

@@ -9,6 +9,7 @@ import { classifyThrow } from '../../core/record/classify.ts'
 import type { Failure } from '../../core/record/failure.ts'
 import { describeOutput } from '../../core/record/output.ts'
 import type { RunRecord } from '../../core/record/record.ts'
+import type { StatusReason } from '../../core/record/status.ts'
 import type { CallRole } from '../../core/traffic/exchange.ts'
 import { printable } from '../../core/traffic/hostile.ts'
 import { type Settlement, settlementOf } from '../control.ts'
@@ -19,10 +20,13 @@ import { NO_CALLS, readCalls } from './calls.ts'
 import { Deadline } from './deadline.ts'
 import { gatherSoftFailures } from './expect.ts'
 import { withoutOwnFrames } from './frames.ts'
+import { inScope } from './in-scope.ts'
+import { scoreKept } from './kept-output.ts'
 import { redactedError } from './redacted-error.ts'
-import { type Scoring, scoreOutput, withoutLost } from './score.ts'
+import { type Scoring, withoutLost } from './score.ts'
 import { type Notes, subjectContext } from './subject.ts'
 import { type Telling, tellingOf } from './telling.ts'
+import { lostCall, missingKey } from './unmeasured.ts'
 
 /** How long bodies still in flight may take once the cell is over, milliseconds. */
 const CLOSE_GRACE_MS = 2_000
@@ -80,7 +84,7 @@ interface Facts {
   readonly kept: Json
 }
 
-const NO_SCORING: Scoring = { scores: {}, bug: null, waited: [] }
+const NO_SCORING: Scoring = { scores: {}, bug: null, waited: [], unjudged: {} }
 
 /** One cell in flight. */
 class Execution implements CellInFlight {
@@ -148,18 +152,18 @@ class Execution implements CellInFlight {
     const traffic = await this.#openTraffic()
     traffic?.onWait((waiting) => this.#deadline.wait(waiting))
     const attempt = await this.#runSubject(traffic)
-    const scored =
-      attempt.kind === 'returned' ? await this.#scoreKept(traffic, attempt.output, attempt.kept) : NO_SCORING
+    const scored = attempt.kind === 'returned' ? await this.#scored(traffic, attempt) : NO_SCORING
     this.#red ??= scored.bug
     const closed = traffic === null ? null : await traffic.close(CLOSE_GRACE_MS, attempt.kind === 'threw')
-    const unjudged = closed?.lost.find(({ role }) => role === 'judge')
-    const scoring =
-      unjudged === undefined ? scored : withoutLost(scored, this.#bridge.redactor.text(unjudged.message).text)
+    const unjudged = closed?.lost.filter(({ role }) => role === 'judge') ?? []
+    const scoring = withoutLost(
+      scored,
+      unjudged.map((loss) => ({ ...loss, message: this.#bridge.redactor.text(loss.message).text })),
+    )
     const calls = closed === null || closed.exchanges.length === 0 ? NO_CALLS : await readCalls(closed.exchanges)
     const retried = closed === null || closed.retried.length === 0 ? NO_CALLS : await readCalls(closed.retried)
     const outcome =
-      missingKey(closed) ??
-      this.#lost(closed) ??
+      this.#unmeasured(closed) ??
       (attempt.kind === 'returned' ? attempt.outcome : this.#classify(attempt.thrown, calls, closed))
     const facts: Facts = {
       outcome,
@@ -232,7 +236,9 @@ class Execution implements CellInFlight {
         redactor: this.#bridge.redactor,
         notes: this.#notes,
       })
-      const output = await this.#deadline.bound(this.#inTraffic(traffic, 'subject', async () => campaign.run(context)))
+      const output = await this.#deadline.bound(
+        inScope(this.#bridge, { cellId: this.#cell.cellId, traffic }, 'subject', async () => campaign.run(context)),
+      )
       const failed = soft.end()
       if (failed !== null) throw failed
       // Digested before redaction: two outputs that differ in a secret alone are different outputs.
@@ -247,46 +253,11 @@ class Execution implements CellInFlight {
     }
   }
 
-  /** The output is journalled before anything that may fail or cost money judges it. */
-  async #scoreKept(traffic: CellTraffic | null, output: unknown, kept: Json): Promise<Scoring> {
-    const { control } = this.#bridge
-    const keep = async (): Promise<void> => control?.subjectSettled(this.#cell.cellId, this.#lease.attempt, kept)
-    if (this.#registered.campaign.plan.scorers.some((scorer) => scorer.role !== 'code' || scorer.lane !== null)) {
-      await keep()
-      return this.#score(traffic, output)
-    }
-    const scoring = this.#score(traffic, output)
-    // Scorers that are done at once are journalled with the record itself, a moment later.
-    if (!(scoring instanceof Promise)) return scoring
-    let scored = false
-    const slow = this.#bridge.clock.turn().then(() => (scored ? undefined : keep()))
-    // A journal that cannot be written rejects the record too, and there the cell fails.
-    slow.catch(() => {})
-    const settled = await scoring
-    scored = true
-    return settled
-  }
-
-  #score(traffic: CellTraffic | null, output: unknown): Scoring | Promise<Scoring> {
-    return this.#inTraffic(traffic, 'judge', () =>
-      scoreOutput({
-        scorers: this.#registered.campaign.scorers,
-        cell: this.#cell,
-        variant: this.#variant,
-        scenario: this.#scenario,
-        output,
-        fetch: traffic?.fetch ?? globalThis.fetch,
-        deadline: this.#deadline,
-        clock: this.#bridge.clock,
-        redactor: this.#bridge.redactor,
-        root: this.#bridge.settings.root,
-      }),
-    )
-  }
-
-  #inTraffic<T>(traffic: CellTraffic | null, role: CallRole, body: () => T): T {
-    if (traffic !== null && this.#bridge.traffic !== null) return this.#bridge.traffic.run(traffic, role, body)
-    return this.#bridge.scopes.run({ cellId: this.#cell.cellId, role, cell: null }, body)
+  #scored(traffic: CellTraffic | null, { output, kept }: Extract<Attempt, { kind: 'returned' }>): Promise<Scoring> {
+    return scoreKept(this.#bridge, {
+      ...{ registered: this.#registered, cell: this.#cell, lease: this.#lease, deadline: this.#deadline },
+      ...{ variant: this.#variant, scenario: this.#scenario, traffic, output, kept },
+    })
   }
 
   #classify(thrown: unknown, calls: readonly CheckedCall[], closed: CellTrafficResult | null): SubjectOutcome {
@@ -305,13 +276,9 @@ class Execution implements CellInFlight {
     return { ...verdict.outcome, failure: this.#redactFailure(placed) }
   }
 
-  /** A request of the subject that was lost measured nothing, whatever `run` made of it. */
-  #lost(closed: CellTrafficResult | null): SubjectOutcome | null {
-    const lost = closed?.lost.find(({ role }) => role === 'subject')
-    if (lost === undefined || this.#deadline.endedBy !== null) return null
-    const { reason, message } = lost
-    const failure = this.#redactFailure({ class: 'integration_provider_failure', mode: reason, message })
-    return { kind: 'failed', status: 'infra_error', reason, failure }
+  #unmeasured(closed: CellTrafficResult | null): SubjectOutcome | null {
+    const outcome = closed === null ? null : (missingKey(closed) ?? lostCall(closed, this.#deadline.endedBy))
+    return outcome?.kind === 'failed' ? { ...outcome, failure: this.#redactFailure(outcome.failure) } : outcome
   }
 
   #redactFailure(failure: Failure): Failure {
@@ -353,6 +320,7 @@ class Execution implements CellInFlight {
       calls,
       retried,
       issues,
+      ...this.#unjudged(scoring),
       attempts: this.#lease.attempt,
       startedAt: this.#startedAt,
       queueMs: this.#lease.queueMs,
@@ -363,23 +331,21 @@ class Execution implements CellInFlight {
     })
   }
 
+  /** Why the primary scorer has no score, where the run is the reason. */
+  #unjudged({ scores, unjudged }: Scoring): { unjudged?: StatusReason } {
+    const { primary } = this.#registered.campaign.plan
+    const reason = unjudged[primary]
+    if (reason !== undefined) return { unjudged: reason }
+    return this.#deadline.endedBy === 'shutdown' && scores[primary]?.error !== undefined
+      ? { unjudged: 'interrupted' }
+      : {}
+  }
+
   #errorAtSite(name: string, message: string): Error {
     const error = new Error(message)
     error.name = name
     error.stack = `${name}: ${message}\n${this.#registered.site}`
     return error
-  }
-}
-
-/** A call that was refused for want of a key measured nothing, whatever `run` made of the refusal. */
-function missingKey(closed: CellTrafficResult | null): SubjectOutcome | null {
-  if (closed === null || closed.missingKeys.length === 0) return null
-  const message = `not sent: ${closed.missingKeys.join(' or ')} is not set, and a placeholder buys nothing. Set it, or replay`
-  return {
-    kind: 'failed',
-    status: 'infra_error',
-    reason: 'lane-failed',
-    failure: { class: 'missing_credentials', mode: 'missing_key', message },
   }
 }
 

@@ -8,7 +8,8 @@ import type { Clock } from '../replay/clock.ts'
  * would spend more on signals than on everything else.
  */
 export class Deadline {
-  readonly #limitMs: number
+  /** Milliseconds. */
+  readonly limitMs: number
   readonly #clock: Clock
   #controller: AbortController | null = null
   #listeners: Set<(reason: unknown) => void> | null = null
@@ -16,10 +17,14 @@ export class Deadline {
   #startedAt: number
   #usedMs = 0
   #waits = 0
+  /** What stands still with it. */
+  #parts: Set<Deadline> | null = null
+  #pacing = 0
+  #whole: Deadline | null = null
   #ended: { readonly by: 'deadline' | 'shutdown'; readonly reason: Error } | null = null
 
   constructor(limitMs: number, clock: Clock) {
-    this.#limitMs = limitMs
+    this.limitMs = limitMs
     this.#clock = clock
     this.#startedAt = clock.now()
     this.#arm()
@@ -37,7 +42,7 @@ export class Deadline {
   get leftMs(): number {
     if (this.#ended !== null) return 0
     const used = this.#waits > 0 ? this.#usedMs : this.#usedMs + this.#clock.now() - this.#startedAt
-    return Math.max(0, this.#limitMs - used)
+    return Math.max(0, this.limitMs - used)
   }
 
   /** What ended the cell's time, or null while it has some. */
@@ -78,13 +83,34 @@ export class Deadline {
   passed(): boolean {
     if (this.#ended !== null) return true
     if (this.#waits > 0) return false
-    if (this.#usedMs + this.#clock.now() - this.#startedAt <= this.#limitMs) return false
-    this.#end('deadline', new DeadlineError(this.#limitMs))
+    if (this.#usedMs + this.#clock.now() - this.#startedAt <= this.limitMs) return false
+    this.#end('deadline', new DeadlineError(this.limitMs))
     return true
   }
 
-  /** Nested waits count once. */
+  /**
+   * A bound for a part of what this one bounds: it too stands still while requests wait, but not while another part
+   * waits in a line, which may be one that this part holds up.
+   */
+  part(limitMs: number): Deadline {
+    const part = new Deadline(limitMs, this.#clock)
+    this.#parts ??= new Set()
+    this.#parts.add(part)
+    part.#whole = this
+    if (this.#pacing > 0) part.wait(true)
+    return part
+  }
+
+  /** The limits of a lane make a request wait. Nested waits count once. */
   wait(waiting: boolean): void {
+    this.#pacing += waiting ? 1 : -1
+    this.queue(waiting)
+    const edge = waiting ? 1 : 0
+    if (this.#pacing === edge) for (const part of this.#parts ?? []) part.wait(waiting)
+  }
+
+  /** A scorer waits for its turn. */
+  queue(waiting: boolean): void {
     this.#waits += waiting ? 1 : -1
     if (waiting && this.#waits === 1) {
       this.#usedMs += this.#clock.now() - this.#startedAt
@@ -106,14 +132,15 @@ export class Deadline {
   }
 
   clear(): void {
+    if (this.#whole !== null) this.#whole.#parts?.delete(this)
     this.#disarm()
   }
 
   #arm(): void {
     if (this.#ended !== null) return
     // Longer than a timer can hold is no deadline at all.
-    const ms = Math.min(Math.max(0, this.#limitMs - this.#usedMs), 2 ** 31 - 1)
-    this.#timer = this.#clock.after(ms, () => this.#end('deadline', new DeadlineError(this.#limitMs)))
+    const ms = Math.min(Math.max(0, this.limitMs - this.#usedMs), 2 ** 31 - 1)
+    this.#timer = this.#clock.after(ms, () => this.#end('deadline', new DeadlineError(this.limitMs)))
   }
 
   #end(by: 'deadline' | 'shutdown', reason: Error): void {

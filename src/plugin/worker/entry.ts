@@ -11,6 +11,7 @@ import { systemClock } from '../replay/clock.ts'
 import { installTraffic } from '../replay/install.ts'
 import type { Scope } from '../replay/scope.ts'
 import { setBridge, type WorkerBridge } from './bridge.ts'
+import { judgeLine } from './judge-lease.ts'
 
 /**
  * The Tinypool task of one worker: runs Vitest's own worker over a port and resolves when Vitest stops it. Interception
@@ -37,7 +38,7 @@ export default async function worker(task: HostedTask): Promise<void> {
                 inFlight.get(cellId)?.abort(reason)
             },
           },
-          { ...channel, eventNames: ['permitDone', 'problem'], timeout: -1 },
+          { ...channel, eventNames: ['permitDone', 'judgeDone', 'problem'], timeout: -1 },
         )
   let tickets = 0
   const traffic =
@@ -75,6 +76,7 @@ export default async function worker(task: HostedTask): Promise<void> {
     control,
     calls,
     traffic,
+    judges: control === null ? null : judgeLine(control),
     campaigns: [],
     broken: [],
     bindings: new Map(),

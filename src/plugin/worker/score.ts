@@ -1,12 +1,14 @@
 import type { Payload } from '../../core/campaign/listing.ts'
 import type { PlannedCell } from '../../core/campaign/plan.ts'
-import type { LoadedScorer } from '../../core/campaign/scoring.ts'
+import { callsProvider, type LoadedScorer } from '../../core/campaign/scoring.ts'
 import type { RecordedScore } from '../../core/record/record.ts'
+import type { StatusReason } from '../../core/record/status.ts'
 import { failedScore, normaliseScore } from '../../core/scorers/normalise.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
-import type { Clock } from '../replay/clock.ts'
-import { Deadline } from './deadline.ts'
+import type { LostCall } from '../replay/traffic.ts'
+import type { Deadline } from './deadline.ts'
 import { thrownAt } from './frames.ts'
+import { type JudgeLine, NotJudgedError, underLease } from './judge-lease.ts'
 
 export interface ScoringInput {
   readonly scorers: readonly LoadedScorer[]
@@ -16,8 +18,11 @@ export interface ScoringInput {
   readonly output: unknown
   readonly fetch: typeof globalThis.fetch
   readonly deadline: Deadline
-  readonly clock: Clock
   readonly redactor: Redactor
+  /** Where scorers that call a provider wait for their turn; null: they need none. */
+  readonly judges: JudgeLine | null
+  /** Runs a scorer so that its calls are known to be its own. */
+  readonly within: <T>(scorer: string, body: () => T) => T
   /** Of the project: places are named relative to it. */
   readonly root: string
 }
@@ -28,6 +33,8 @@ export interface Scoring {
   readonly bug: unknown
   /** Names of the scorers that gave a promise: no other can have seen what came of a request. */
   readonly waited: readonly string[]
+  /** Scorers that the run kept from a score, and why. */
+  readonly unjudged: { readonly [name: string]: StatusReason }
 }
 
 /**
@@ -38,10 +45,13 @@ export function scoreOutput(input: ScoringInput): Scoring | Promise<Scoring> {
   const scores: Record<string, RecordedScore> = {}
   const pending: Promise<void>[] = []
   const waited: string[] = []
+  const unjudged: Record<string, StatusReason> = {}
   let bug: unknown = null
   for (const scorer of input.scorers) {
     const fail = (error: unknown): void => {
-      if (scorer.role === 'code') bug ??= error
+      if (error instanceof NotJudgedError) unjudged[scorer.name] = error.reason
+      // What the run itself cut off is nobody's bug.
+      else if (scorer.role === 'code' && input.deadline.endedBy !== 'shutdown') bug ??= error
       const text = error instanceof Error ? error.message : String(error)
       const where = thrownAt(error, input.root)
       const said = input.redactor.text(where === null ? text : `${text} (${where})`).text
@@ -52,7 +62,7 @@ export function scoreOutput(input: ScoringInput): Scoring | Promise<Scoring> {
     }
     try {
       if (scorer.appliesTo !== null && !scorer.appliesTo(input.scenario)) continue
-      const value = settleInTime(scorer, input)
+      const value = inTurn(scorer, input)
       if (value instanceof Promise) {
         waited.push(scorer.name)
         pending.push(value.then(keep).catch(fail))
@@ -61,31 +71,48 @@ export function scoreOutput(input: ScoringInput): Scoring | Promise<Scoring> {
       fail(error)
     }
   }
-  if (pending.length === 0) return { scores, bug, waited }
+  if (pending.length === 0) return { scores, bug, waited, unjudged }
   const inOrder = (): Scoring['scores'] =>
     Object.fromEntries(
       input.scorers.flatMap(({ name }) => (Object.hasOwn(scores, name) ? [[name, scores[name] as RecordedScore]] : [])),
     )
-  return Promise.all(pending).then(() => ({ scores: inOrder(), bug, waited }))
+  return Promise.all(pending).then(() => ({ scores: inOrder(), bug, waited, unjudged }))
 }
 
 /**
- * What is left of scores when a request of the scorers was lost. Which of them made it nobody knows, and one may have
- * swallowed the refusal and scored all the same: none that waited for anything has a score.
+ * What is left of scores when requests of the scorers were lost: one may have swallowed the refusal and scored all the
+ * same. Of a request that nobody knows the scorer of, none that waited for anything has a score.
  */
-export function withoutLost(scoring: Scoring, message: string): Scoring {
+export function withoutLost(scoring: Scoring, losses: readonly LostCall[]): Scoring {
+  if (losses.length === 0) return scoring
   const scores = { ...scoring.scores }
-  for (const name of scoring.waited) {
-    const score = scores[name]
-    if (score !== undefined && score.error === undefined) scores[name] = failedScore(score, message)
+  const unjudged = { ...scoring.unjudged }
+  for (const { scorer, reason, message } of losses) {
+    for (const name of scoring.waited) {
+      const score = scores[name]
+      if (score === undefined || (scorer !== null && scorer !== name)) continue
+      unjudged[name] ??= reason
+      if (score.error === undefined) scores[name] = failedScore(score, message)
+    }
   }
-  return { ...scoring, scores }
+  return { ...scoring, scores, unjudged }
 }
 
-/** The scorer's answer, bounded by its own timeout and by the cell's deadline (which stands still during waits). */
-function settleInTime(scorer: LoadedScorer, input: ScoringInput): unknown {
+/** The scorer's answer, under a judge lease where it calls a provider. */
+function inTurn(scorer: LoadedScorer, input: ScoringInput): unknown {
+  const { judges, cell, deadline, within } = input
+  const { name, lane, timeout } = scorer
+  if (judges === null || !callsProvider(scorer)) return within(name, () => settleInTime(scorer, input, timeout))
+  // While it holds what others of the cell wait for, the cell's deadline stands still: it needs a bound of its own.
+  const limit = timeout ?? deadline.limitMs
+  const score = () => within(name, () => settleInTime(scorer, input, limit))
+  return underLease(judges, { cellId: cell.cellId, lane, deadline }, score)
+}
+
+/** The scorer's answer, bounded by a limit of its own and by the cell's deadline (which stands still during waits). */
+function settleInTime(scorer: LoadedScorer, input: ScoringInput, limitMs: number | null): unknown {
   const { deadline, cell } = input
-  const own = scorer.timeout === null ? null : new Deadline(scorer.timeout, input.clock)
+  const own = limitMs === null ? null : deadline.part(limitMs)
   let value: unknown
   try {
     value = scorer.score({
@@ -116,7 +143,7 @@ function settleInTime(scorer: LoadedScorer, input: ScoringInput): unknown {
 function lateError(scorer: LoadedScorer, own: Deadline | null, deadline: Deadline): Error | null {
   const late = (bound: string): Error =>
     new Error(`scorer ${JSON.stringify(scorer.name)} did not settle within ${bound}`)
-  if (own?.endedBy === 'deadline') return late(`its timeout of ${(scorer.timeout ?? 0) / 1000} s`)
+  if (own?.endedBy === 'deadline') return late(`its timeout of ${own.limitMs / 1000} s`)
   return deadline.endedBy === 'deadline' ? late("the cell's deadline") : null
 }
 

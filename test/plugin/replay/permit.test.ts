@@ -35,6 +35,7 @@ test.each([
     expect(result.lost).toEqual([
       {
         role: 'subject',
+        scorer: null,
         reason: 'provider-fault',
         message: expect.stringMatching(/^the recorder failed .*out of order$/),
       },
