@@ -7,7 +7,9 @@ import { type RecordedCampaign, type RecordedRun, type RecordPlace, recordedRun 
 import type { RunRecord } from '../core/record/record.ts'
 import { buildReport } from '../core/report/build.ts'
 import { leavesOut } from '../core/report/exit.ts'
+import type { CampaignMaterial } from '../core/report/material.ts'
 import type { CampaignReport } from '../core/report/report.ts'
+import { cellTraffic } from '../plugin/pool/cell-traffic.ts'
 import { readLabels } from '../plugin/pool/labels.ts'
 import { segmentOf } from '../plugin/replay/path.ts'
 import { type CliContext, CliError } from './command.ts'
@@ -22,6 +24,8 @@ export interface OpenRun extends FoundRun {
   records(campaign: RecordedCampaign): Iterable<RunRecord>
   /** What the run's own verdict was computed from gives the same report again, with the labels of today. */
   report(campaign: RecordedCampaign): CampaignReport
+  /** What that report is computed from, down to the exchanges. */
+  material(campaign: RecordedCampaign): CampaignMaterial
   close(): void
 }
 
@@ -62,6 +66,13 @@ export async function openRun(context: CliContext, found: FoundRun): Promise<Ope
           looks: campaign.look,
         })
       },
+      material: (campaign) => ({
+        runId: recorded.run.runId,
+        plan: campaign.plan,
+        accepted: baselines.get(campaign.plan.campaignId) ?? null,
+        records: () => recordsOf(campaign, read),
+        traffic: (record) => cellTraffic(found.dir, found.root, campaign.plan, record),
+      }),
       close: () => closeSync(handle),
     }
   } catch (error) {

@@ -1,15 +1,17 @@
 import { mkdir } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
+import type { RecordedCampaign } from '../core/journal/recorded.ts'
 import type { CampaignReport } from '../core/report/report.ts'
 import { RUN_OUTPUTS } from '../core/report/run-source.ts'
 import { writeAtomic } from '../plugin/pool/atomic-file.ts'
+import { RUNS } from '../plugin/pool/run-folder.ts'
 import { segmentOf } from '../plugin/replay/path.ts'
+import { writeDocuments, writeIndex } from '../reporter/documents.ts'
 import { publish } from '../reporter/github/actions.ts'
 import type { Summarized } from '../reporter/github/summary.ts'
-import { renderMarkdown } from '../reporter/markdown.ts'
 import { type OutputsInput, outputsOf } from '../reporter/outputs.ts'
 import { chosen } from './campaigns.ts'
-import type { CliContext, Command } from './command.ts'
+import { type CliContext, CliError, type Command } from './command.ts'
 import { note } from './note.ts'
 import { printReport } from './print.ts'
 import { projectRoot, realPath, shown } from './project.ts'
@@ -21,8 +23,8 @@ export const report: Command = {
   summary: "rebuild a run's reports from its journal, and print them",
   positionals: ['[run]'],
   details: [
-    'Writes records.jsonl, reports/<campaign>.json and .md, junit.xml and comment.md into the folder of the run, from',
-    'nothing but its journal. Of a run that was killed, the cells that never settled are not_run.',
+    'Writes records.jsonl, reports/<campaign>.json, .md and .html, junit.xml and comment.md into the folder of the run,',
+    'from its journal, and .evals/index.html. Of a run that was killed, the cells that never settled are not_run.',
     '[run] is the id of a run, its folder, or nothing for the newest.',
   ],
   options: {
@@ -45,11 +47,11 @@ export const report: Command = {
       for (const campaign of run.recorded.campaigns) {
         if (campaign.skipped || campaign.partial !== null) continue
         const built = run.report(campaign)
-        const path = await writeReport(run, built)
-        const below = relative(run.root, path).split(sep).join('/')
+        const { page, markdown } = await writeReport(run, campaign, built)
+        const below = relative(run.root, markdown).split(sep).join('/')
         campaigns.push({ report: built, records: run.records(campaign), path: below })
         if (!printed.includes(campaign)) continue
-        printReport(context, built, { project, root: here, path: shown(context, path), verbose: args.flag('verbose') })
+        printReport(context, built, { project, root: here, path: shown(context, page), verbose: args.flag('verbose') })
       }
       const notes = runNotes(run)
       const { summarized, documents } = outputsOf({
@@ -60,6 +62,10 @@ export const report: Command = {
         notes,
       })
       for (const file of RUN_OUTPUTS) await writeAtomic(await target(run, file), documents[file])
+      // A run that was copied elsewhere stands beside files that are none of ours.
+      const evals = dirname(run.dir)
+      const problem = basename(evals) === RUNS ? await writeIndex(evals) : null
+      if (problem !== null) throw new CliError(problem)
       for (const text of notes) note(context, text)
       if (args.flag('github')) await show(context, run, summarized)
       return 0
@@ -80,13 +86,16 @@ function* recordLines(run: OpenRun): Generator<string> {
   for (const campaign of run.recorded.campaigns) for (const text of run.texts(campaign)) yield `${text}\n`
 }
 
-async function writeReport(run: OpenRun, built: CampaignReport): Promise<string> {
+/** Writes a report and its renderings; gives the paths of the page and of the Markdown. */
+async function writeReport(run: OpenRun, campaign: RecordedCampaign, built: CampaignReport) {
   const name = segmentOf(built.campaignId)
   await mkdir(await target(run, 'reports'), { recursive: true, mode: 0o700 })
   await writeAtomic(await target(run, join('reports', `${name}.json`)), `${JSON.stringify(built, null, 2)}\n`)
-  const path = await target(run, join('reports', `${name}.md`))
-  await writeAtomic(path, renderMarkdown(built))
-  return path
+  const markdown = await target(run, join('reports', `${name}.md`))
+  const page = await target(run, join('reports', `${name}.html`))
+  const { problems } = await writeDocuments(built, run.material(campaign), { md: markdown, html: page })
+  if (problems.length > 0) throw new CliError(problems.join('\n'))
+  return { page, markdown }
 }
 
 /** A path in the run's folder that may not be there yet, and is reached through no link. */

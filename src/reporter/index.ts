@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { rename, rm, writeFile } from 'node:fs/promises'
-import { relative, sep } from 'node:path'
+import { dirname, relative, sep } from 'node:path'
 import type { Reporter, TestCase, TestModule, TestRunEndReason, Vitest } from 'vitest/node'
 import { RunRecord } from '../core/record/record.ts'
 import { type FinishedRun, RUN_OUTPUTS, type RunSource } from '../core/report/run-source.ts'
@@ -12,6 +10,7 @@ import { plural } from './numbers.ts'
 import { isSet, unicodeTerminal, wantsColor } from './terminal/abilities.ts'
 import type { renderTerminal } from './terminal.ts'
 import { vitestEvalsMeta } from './vitest-evals.ts'
+import { writeDocument } from './write-document.ts'
 
 export interface CampaignReporterOptions {
   /** The run to report, handed over by the plugin. Without it the cells are listed and nothing is decided. */
@@ -108,14 +107,17 @@ export default class CampaignReporter implements Reporter {
   }
 
   async #show({ runs, notes }: FinishedRun, modules: readonly TestModule[]): Promise<void> {
-    const { renderMarkdown, renderTerminal } = await renderers()
-    for (const { project, reports, reportPath } of runs) {
+    const { renderTerminal, writeDocuments, writeIndex } = await renderers()
+    for (const { project, runDir, reports, reportPath, material } of runs) {
       for (const report of reports) {
-        const path = reportPath(report.campaignId, 'md')
-        const problem = await writeDocument(path, renderMarkdown(report))
-        this.#print(renderTerminal(report, this.#page(project, problem === null ? path : null)))
-        if (problem !== null) this.#print(`the Markdown report was not written: ${printable(problem)}`)
+        const { campaignId } = report
+        const paths = { md: reportPath(campaignId, 'md'), html: reportPath(campaignId, 'html') }
+        const { path, problems } = await writeDocuments(report, material(campaignId), paths)
+        this.#print(renderTerminal(report, this.#page(project, path)))
+        for (const problem of problems) this.#print(printable(problem))
       }
+      const problem = await writeIndex(dirname(runDir))
+      if (problem !== null) this.#print(printable(problem))
     }
     const problems = await this.#publish({ runs, notes, modules })
     for (const note of [...notes, ...problems]) this.#print(`note: ${printable(note)}`)
@@ -219,14 +221,15 @@ export default class CampaignReporter implements Reporter {
 }
 
 async function renderers() {
-  const [{ renderCells }, { renderMarkdown }, { renderTerminal }, { outputsOf }, { publish }] = await Promise.all([
-    import('./cells.ts'),
-    import('./markdown.ts'),
-    import('./terminal.ts'),
-    import('./outputs.ts'),
-    import('./github/actions.ts'),
-  ])
-  return { renderCells, renderMarkdown, renderTerminal, outputsOf, publish }
+  const [{ renderCells }, { writeDocuments, writeIndex }, { renderTerminal }, { outputsOf }, { publish }] =
+    await Promise.all([
+      import('./cells.ts'),
+      import('./documents.ts'),
+      import('./terminal.ts'),
+      import('./outputs.ts'),
+      import('./github/actions.ts'),
+    ])
+  return { renderCells, renderTerminal, writeDocuments, writeIndex, outputsOf, publish }
 }
 
 /** A property that is computed when somebody reads it: most reporters never do. */
@@ -259,17 +262,4 @@ function below(folder: string, path: string): string {
 function shortest(path: string): string {
   const below = relative(process.cwd(), path)
   return below.length < path.length ? below : path
-}
-
-/** Whole or not at all, readable by its owner. Null, or why it was not written. */
-async function writeDocument(path: string, document: string): Promise<string | null> {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
-  try {
-    await writeFile(temporary, document, { mode: 0o600, flag: 'wx' })
-    await rename(temporary, path)
-    return null
-  } catch (error) {
-    await rm(temporary, { force: true })
-    return describe(error)
-  }
 }

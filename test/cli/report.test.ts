@@ -28,7 +28,7 @@ describe('vitest-campaign report', () => {
     expect(code, output).toBe(1)
     const { dir } = await newestRun(root)
     const written = await derived(dir)
-    expect(Object.keys(written)).toHaveLength(5)
+    expect(Object.keys(written)).toHaveLength(7)
     await forget(dir)
     const { code: exit, stdout, stderr } = await runCli(root, ['report'])
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })

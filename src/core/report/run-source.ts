@@ -1,4 +1,5 @@
 import type { RunRecord } from '../record/record.ts'
+import type { CampaignMaterial } from './material.ts'
 import type { CampaignReport } from './report.ts'
 
 /** The state of a run at this moment, for the live line. */
@@ -16,6 +17,9 @@ export interface LiveState {
   readonly unknownCharges: number
   readonly etaMs: number | null
 }
+
+/** Of the files in the folder of reports. */
+export type ReportExtension = 'json' | 'md' | 'html'
 
 export interface FinishInput {
   readonly reason: 'passed' | 'failed' | 'interrupted'
@@ -43,7 +47,7 @@ export interface FinishedRun {
     readonly policy: { readonly traffic: string; readonly reason: string }
     readonly reports: readonly CampaignReport[]
     /** Where a rendering of a report belongs. */
-    reportPath(campaignId: string, extension: 'json' | 'md'): string
+    reportPath(campaignId: string, extension: ReportExtension): string
     /** Where a rendering of the whole run belongs; null: its folder is not this run's any more. */
     outputPath(file: RunOutput): string | null
     /** Every record of a campaign that has a report, in the order of its plan; read one by one. */
@@ -52,6 +56,8 @@ export interface FinishedRun {
     readonly problems: readonly string[]
     /** Whether its outputs go to GitHub; null: on GitHub Actions. */
     readonly github: boolean | null
+    /** What a report was computed from; null where it is not at hand. */
+    material(campaignId: string): CampaignMaterial | null
   }[]
   /** The run must not end green. */
   readonly red: boolean

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { RunOutput } from '../../core/report/run-source.ts'
+import type { ReportExtension, RunOutput } from '../../core/report/run-source.ts'
 import { segmentOf } from '../replay/path.ts'
 import { writeAtomic } from './atomic-file.ts'
 
@@ -15,7 +15,7 @@ export interface RunFolder {
   readonly journal: string
   readonly records: string
   readonly manifest: string
-  report(campaignId: string, extension: 'json' | 'md'): string
+  report(campaignId: string, extension: ReportExtension): string
   output(file: RunOutput): string
   /** Copy of the accepted records that the campaign was compared with. */
   accepted(campaignId: string): string

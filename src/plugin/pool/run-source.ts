@@ -2,8 +2,10 @@ import { join } from 'node:path'
 import type { Vitest } from 'vitest/node'
 import type { RunRecord } from '../../core/record/record.ts'
 import { leavesOut } from '../../core/report/exit.ts'
+import type { CampaignMaterial } from '../../core/report/material.ts'
 import type { FinishedRun, FinishInput, LiveState, RunSource, TaskMetaShape } from '../../core/report/run-source.ts'
 import { recordFile } from '../record-command.ts'
+import { cellTraffic } from './cell-traffic.ts'
 import type { ProjectRuns } from './project-runs.ts'
 import type { Run } from './run.ts'
 import type { Shutdown } from './shutdown.ts'
@@ -128,6 +130,7 @@ export class VitestRuns implements RunSource {
         records: (id) => run.campaigns.get(id)?.planned() ?? [],
         problems: problemsOf(run, missing.length > 0 && run.failure !== null ? texts : []),
         github: runs.options.github,
+        material: (id) => materialOf(run, id),
       })
       runs.ended()
     }
@@ -161,6 +164,19 @@ function journalLost({ message }: Error, { lost, folder }: Run): string {
     ? 'It has no record'
     : `What was acknowledged before is safe in ${folder.dir}, and the next run goes on from there`
   return `the run was stopped, because it could not be recorded: ${message}. ${left}`
+}
+
+function materialOf({ campaigns, folder, context }: Run, campaignId: string): CampaignMaterial | null {
+  const state = campaigns.get(campaignId)
+  if (state === undefined) return null
+  const { plan, accepted } = state
+  return {
+    runId: folder.runId,
+    plan,
+    accepted,
+    records: () => state.planned(),
+    traffic: (record) => cellTraffic(folder.dir, context.root, plan, record),
+  }
 }
 
 /** Vitest says which patterns it tried; what to do about it is ours to say. */

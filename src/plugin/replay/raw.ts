@@ -17,16 +17,26 @@ const MAX_ATTEMPTS = 16
 /** The capture of the last attempt at a cell that made a live call; null where there is none. */
 export function readCapture(runDir: string, cellId: string): { readonly path: string; readonly text: string } | null {
   for (let attempt = MAX_ATTEMPTS; attempt > 0; attempt--) {
-    const path = pathOf(runDir, cellId, attempt)
-    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) continue
-    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
-    try {
-      return { path, text: readFileSync(file, 'utf8') }
-    } finally {
-      closeSync(file)
-    }
+    const found = readAttempt(runDir, cellId, attempt)
+    if (found !== null) return found
   }
   return null
+}
+
+/** The capture of one attempt at a cell; null where it made no live call. */
+export function readAttempt(
+  runDir: string,
+  cellId: string,
+  attempt: number,
+): { readonly path: string; readonly text: string } | null {
+  const path = pathOf(runDir, cellId, attempt)
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return null
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    return { path, text: readFileSync(file, 'utf8') }
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** Nothing is created before the first line: most cells of a replayed run have none. */

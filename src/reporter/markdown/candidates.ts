@@ -1,8 +1,7 @@
-import type { CandidateReport } from '../../core/report/candidate-report.ts'
 import type { CampaignReport } from '../../core/report/report.ts'
-import { pValue, type Scale, unknown } from '../numbers.ts'
+import type { Scale } from '../numbers.ts'
+import { estimated, probability, threshold } from '../quantities.ts'
 import { bySeverity, powerSentence } from '../sentences.ts'
-import { estimated } from './estimated.ts'
 import { code, grid, text } from './text.ts'
 
 /** A row per candidate: verdict, difference, p. */
@@ -37,18 +36,6 @@ export function candidates(report: CampaignReport, scale: Scale): string {
       ...(level ? [threshold(candidate, scale)] : []),
     ]),
   )
-}
-
-function threshold({ atLeast }: CandidateReport, scale: Scale): string {
-  return atLeast === null ? 'n/a' : `${estimated(atLeast.mean, scale.value)}, ≥ ${scale.value(atLeast.threshold)}`
-}
-
-function probability({ signFlip, adjusted }: CandidateReport): string {
-  if (signFlip === null) return 'n/a'
-  if (signFlip.p === null) return unknown(signFlip.refused)
-  return adjusted.method === 'none' || adjusted.p === null
-    ? pValue(signFlip.p)
-    : `${pValue(signFlip.p)}, ${adjusted.method} ${pValue(adjusted.p)}`
 }
 
 /** What size of drop a candidate's gate would have caught. */

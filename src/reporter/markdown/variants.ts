@@ -1,8 +1,7 @@
-import type { CampaignReport, Estimate } from '../../core/report/report.ts'
-import type { VariantSummary } from '../../core/report/variant-report.ts'
-import { dollars, PRINTED, percent, plural, type Scale, tokenPair, unknown } from '../numbers.ts'
-import { measured, timeWords } from '../sentences.ts'
-import { estimated, refusal } from './estimated.ts'
+import type { CampaignReport } from '../../core/report/report.ts'
+import { PRINTED, percent, type Scale, tokenPair, unknown } from '../numbers.ts'
+import { estimated, latency, money, refusal, total, wallClock } from '../quantities.ts'
+import { measured } from '../sentences.ts'
 import { code, grid } from './text.ts'
 
 /** A row per variant: score, cost, latency, tokens. */
@@ -37,28 +36,4 @@ export function variants(report: CampaignReport, scale: Scale): string {
       measured(variant),
     ]),
   )
-}
-
-function money(usd: number | null, { cost, passRate }: VariantSummary): string {
-  if (usd !== null) return `${dollars(usd)}${cost.provenance === 'estimated' ? ' (list price)' : ''}`
-  // Without another reason a missing cost per success has no success to stand over.
-  return refusal(cost.refused ?? (passRate.est === 0 ? 'no_successes' : passRate.refused))
-}
-
-function total({ cost }: VariantSummary): string {
-  if (cost.totalUsd !== null) return dollars(cost.totalUsd)
-  const known = cost.knownUsd > 0 ? `≥ ${dollars(cost.knownUsd)}, ` : ''
-  return `${known}${refusal(cost.refused)}, ${plural(cost.uncapturedCells, 'cell')}`
-}
-
-function latency({ latency: { source, limitMs } }: VariantSummary, estimate: Estimate): string {
-  const time = timeWords(estimate, limitMs)
-  if (time === null) return refusal(estimate.refused)
-  return `${time}${source === 'recorded' || source === 'mixed' ? ` (${source})` : ''}`
-}
-
-function wallClock({ latency: { wall, limitMs } }: VariantSummary): string {
-  return [wall.medianMs, wall.p95Ms]
-    .map((estimate) => timeWords(estimate, limitMs) ?? refusal(estimate.refused))
-    .join(' / ')
 }

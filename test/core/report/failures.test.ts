@@ -35,6 +35,14 @@ describe('failures', () => {
     ])
   })
 
+  it('with half a surrogate pair in their words are reported all the same', () => {
+    const report = reportOf({ scenarios: 2 }, () => ({
+      status: 'task_fail',
+      failure: { class: 'unknown', mode: 'throw', message: 'cut \ud83d off' },
+    }))
+    expect(report.failures[0]?.example).toBe('cut \ufffd off')
+  })
+
   it('of a scorer have its name, its reason and their own advice', () => {
     const broken = (cell: Coordinates, { scenario }: { scenario: number }): Given =>
       isCandidate(cell) && scenario < 3
