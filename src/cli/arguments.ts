@@ -50,6 +50,7 @@ function checkCount(command: Command, given: readonly string[]): void {
   const usage = [PROGRAM, command.name, ...command.positionals].join(' ')
   const missing = required[given.length]
   if (missing !== undefined) throw new CliError(`${missing} is missing: ${usage}`)
-  const extra = given[command.positionals.length]
+  const many = command.positionals.at(-1)?.endsWith('...') === true
+  const extra = many ? undefined : given[command.positionals.length]
   if (extra !== undefined) throw new CliError(`${JSON.stringify(extra)} is one argument too many: ${usage}`)
 }

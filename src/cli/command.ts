@@ -33,7 +33,7 @@ export interface Command {
   readonly name: string
   /** One line for the list of commands. */
   readonly summary: string
-  /** Arguments as the help shows them; `[optional]` in brackets. */
+  /** Arguments as the help shows them; `[optional]` in brackets, `...` behind one that may be repeated. */
   readonly positionals: readonly string[]
   /** Sentences below the usage line. */
   readonly details: readonly string[]

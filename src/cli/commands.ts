@@ -4,6 +4,7 @@ import { compare } from './compare.ts'
 import { exportCommand } from './export.ts'
 import { gate } from './gate.ts'
 import { importCommand } from './import.ts'
+import { merge } from './merge.ts'
 import { prereg } from './prereg.ts'
 import { recordings } from './recordings.ts'
 import { report } from './report.ts'
@@ -12,6 +13,7 @@ import { report } from './report.ts'
 export const COMMANDS: readonly Command[] = [
   report,
   gate,
+  merge,
   compare,
   accept,
   prereg,

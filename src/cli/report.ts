@@ -11,12 +11,22 @@ import { publish } from '../reporter/github/actions.ts'
 import type { Summarized } from '../reporter/github/summary.ts'
 import { type OutputsInput, outputsOf } from '../reporter/outputs.ts'
 import { chosen } from './campaigns.ts'
-import { type CliContext, CliError, type Command } from './command.ts'
+import { type CliArguments, type CliContext, CliError, type Command } from './command.ts'
 import { note } from './note.ts'
 import { printReport } from './print.ts'
 import { projectRoot, realPath, shown } from './project.ts'
 import { type OpenRun, openRun, runNotes, runProblems } from './rebuild.ts'
-import { findRun } from './run-folder.ts'
+import { type FoundRun, findRun } from './run-folder.ts'
+
+/** Options of commands that write and print the reports of a run. */
+export const WRITING: Command['options'] = {
+  campaign: { type: 'string', value: '<id>', description: 'print the report of this campaign alone' },
+  github: {
+    type: 'boolean',
+    description: 'append to $GITHUB_STEP_SUMMARY and print annotations, as a run on GitHub Actions does',
+  },
+  verbose: { type: 'boolean', description: 'every line of a report; default at most 40' },
+}
 
 export const report: Command = {
   name: 'report',
@@ -27,52 +37,50 @@ export const report: Command = {
     'from its journal, and .evals/index.html. Of a run that was killed, the cells that never settled are not_run.',
     '[run] is the id of a run, its folder, or nothing for the newest.',
   ],
-  options: {
-    campaign: { type: 'string', value: '<id>', description: 'print the report of this campaign alone' },
-    github: {
-      type: 'boolean',
-      description: 'append to $GITHUB_STEP_SUMMARY and print annotations, as a run on GitHub Actions does',
-    },
-    verbose: { type: 'boolean', description: 'every line of a report; default at most 40' },
-  },
+  options: WRITING,
   async run(context, args) {
     const root = await projectRoot(context, args)
-    const run = await openRun(context, await findRun(context, root, args.positionals[0]))
-    try {
-      const printed = chosen(run, args.text('campaign'))
-      await writeAtomic(await target(run, 'records.jsonl'), recordLines(run))
-      const { project } = run.recorded.run
-      const here = relative(context.cwd, run.root)
-      const campaigns: OutputsInput['campaigns'][number][] = []
-      for (const campaign of run.recorded.campaigns) {
-        if (campaign.skipped || campaign.partial !== null) continue
-        const built = run.report(campaign)
-        const { page, markdown } = await writeReport(run, campaign, built)
-        const below = relative(run.root, markdown).split(sep).join('/')
-        campaigns.push({ report: built, records: run.records(campaign), path: below })
-        if (!printed.includes(campaign)) continue
-        printReport(context, built, { project, root: here, path: shown(context, page), verbose: args.flag('verbose') })
-      }
-      const notes = runNotes(run)
-      const { summarized, documents } = outputsOf({
-        project: project === '' ? 'evals' : project,
-        root: here.split(sep).join('/'),
-        campaigns,
-        problems: runProblems(run),
-        notes,
-      })
-      for (const file of RUN_OUTPUTS) await writeAtomic(await target(run, file), documents[file])
-      // A run that was copied elsewhere stands beside files that are none of ours.
-      const evals = dirname(run.dir)
-      const problem = basename(evals) === RUNS ? await writeIndex(evals) : null
-      if (problem !== null) throw new CliError(problem)
-      for (const text of notes) note(context, text)
-      if (args.flag('github')) await show(context, run, summarized)
-      return 0
-    } finally {
-      run.close()
-    }
+    await writeRun(context, await findRun(context, root, args.positionals[0]), args)
+    return 0
   },
+}
+
+/** Writes everything that derives from a run's journal into its folder, and prints its reports. */
+export async function writeRun(context: CliContext, found: FoundRun, args: CliArguments): Promise<void> {
+  const run = await openRun(context, found)
+  try {
+    const printed = chosen(run, args.text('campaign'))
+    await writeAtomic(await target(run, 'records.jsonl'), recordLines(run))
+    const { project } = run.recorded.run
+    const here = relative(context.cwd, run.root)
+    const campaigns: OutputsInput['campaigns'][number][] = []
+    for (const campaign of run.recorded.campaigns) {
+      if (campaign.skipped || campaign.partial !== null) continue
+      const built = run.report(campaign)
+      const { page, markdown } = await writeReport(run, campaign, built)
+      const below = relative(run.root, markdown).split(sep).join('/')
+      campaigns.push({ report: built, records: run.records(campaign), path: below })
+      if (!printed.includes(campaign)) continue
+      printReport(context, built, { project, root: here, path: shown(context, page), verbose: args.flag('verbose') })
+    }
+    const notes = runNotes(run)
+    const { summarized, documents } = outputsOf({
+      project: project === '' ? 'evals' : project,
+      root: here.split(sep).join('/'),
+      campaigns,
+      problems: runProblems(run),
+      notes,
+    })
+    for (const file of RUN_OUTPUTS) await writeAtomic(await target(run, file), documents[file])
+    // A run that was copied elsewhere stands beside files that are none of ours.
+    const evals = dirname(run.dir)
+    const problem = basename(evals) === RUNS ? await writeIndex(evals) : null
+    if (problem !== null) throw new CliError(problem)
+    for (const text of notes) note(context, text)
+    if (args.flag('github')) await show(context, run, summarized)
+  } finally {
+    run.close()
+  }
 }
 
 /** On GitHub Actions: the step's summary, and annotations on standard output as they are. */

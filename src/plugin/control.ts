@@ -1,5 +1,6 @@
 import type { Json } from '../core/campaign/canonical-json.ts'
 import type { CampaignPlan, Selection } from '../core/campaign/plan.ts'
+import type { Shard } from '../core/campaign/shard.ts'
 import type { PermitOutcome, PermitRequest } from '../core/capacity/events.ts'
 import type { RunRecord } from '../core/record/record.ts'
 import type { CellStatus, StatusReason } from '../core/record/status.ts'
@@ -153,6 +154,8 @@ export interface WorkerSettings {
   readonly projectName: string
   /** How a cell is recorded again, for messages. */
   readonly record: RecordCommand
+  /** The part of the cells that is registered; null: all. */
+  readonly shard: Shard | null
   /** Provider keys that were unset and got the placeholder. */
   readonly placeholderKeys: readonly string[]
 }

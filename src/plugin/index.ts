@@ -2,12 +2,15 @@ import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vite'
 import type { TestProjectInlineConfiguration } from 'vitest/config'
 import type { TestProject, Vitest } from 'vitest/node'
+import type { Shard } from '../core/campaign/shard.ts'
 import { shadowedLanes } from '../core/capacity/options.ts'
+import { capacityOfShard } from '../core/capacity/shard.ts'
 import { type CampaignsOptions, plainError, resolveOptions } from './options.ts'
 import { createCampaignPool, POOL_NAME } from './pool/campaign-pool.ts'
 import { listByCollecting } from './pool/listing.ts'
 import { ProjectRuns } from './pool/project-runs.ts'
 import { VitestRuns } from './pool/run-source.ts'
+import { keepEvalFiles } from './pool/sharding.ts'
 import { Shutdown } from './pool/shutdown.ts'
 
 export type { CampaignsOptions, Mode } from './options.ts'
@@ -103,8 +106,11 @@ function configure(project: TestProject, vitest: Vitest, options: ReturnType<typ
     shutdown.opened(projectRuns, run)
   })
   for (const text of shadowedLanes(options.capacity)) vitest.logger.warn(`vitest-campaign: ${text}`)
-  // A mode that is none is said now, not by every worker that starts.
+  // A mode or a shard that is none, or leaves a lane nothing, is said now, not by every worker that starts.
   projectRuns.policy()
+  const shard = projectRuns.shard()
+  if (shard !== null) checkShard(options, shard)
+  keepEvalFiles(vitest, (candidate) => candidate.config.poolRunner?.name === POOL_NAME)
   runs.add(projectRuns)
   listByCollecting(vitest, project)
   const initializer = createCampaignPool(projectRuns)
@@ -118,4 +124,12 @@ function configure(project: TestProject, vitest: Vitest, options: ReturnType<typ
   config.bail = 0
   config.isolate = true
   vitest.onClose(() => projectRuns.close())
+}
+
+function checkShard({ capacity }: ReturnType<typeof resolveOptions>, shard: Shard): void {
+  try {
+    capacityOfShard(capacity, shard)
+  } catch (error) {
+    throw plainError((error as Error).message)
+  }
 }

@@ -9,6 +9,8 @@ const cellId = z.string().regex(/^[0-9a-f]{16}$/)
 const attempt = z.number().int().positive()
 const at = z.iso.datetime()
 
+const shard = z.strictObject({ index: z.number().int().positive(), count: z.number().int().positive() })
+
 /** The first line: which run this is and what it ran with. */
 const run = z.strictObject({
   kind: z.literal('run'),
@@ -20,6 +22,10 @@ const run = z.strictObject({
   commit: z.strictObject({ sha: z.string().nullable(), dirty: z.boolean() }),
   versions: z.record(z.string(), z.string()),
   startedAt: at,
+  /** The part of the cells that this run executes; absent: all. */
+  shard: shard.optional(),
+  /** The shards that this run was put together from; absent: it was not. */
+  merged: z.array(z.strictObject({ runId: z.string(), shard })).optional(),
 })
 
 const planned = z.strictObject({

@@ -1,7 +1,7 @@
 import type { AcceptedRecords } from '../../core/accepted/format.ts'
 import { cellsOf } from '../../core/campaign/cells.ts'
 import { fingerprintOf } from '../../core/campaign/fingerprint.ts'
-import type { Digest } from '../../core/campaign/identity.ts'
+import type { CellCoordinates, Digest } from '../../core/campaign/identity.ts'
 import type { CampaignPlan, PlannedCell, Selection } from '../../core/campaign/plan.ts'
 import { callsProvider } from '../../core/campaign/scoring.ts'
 import type { LookCount } from '../../core/looks/count.ts'
@@ -71,6 +71,20 @@ export class CampaignState {
     for (const cell of this.cells.values()) {
       if (this.selected !== null && !this.selected.has(cell.cellId)) continue
       if (!this.settled.has(cell.cellId) && !this.settling.has(cell.cellId)) yield cell
+    }
+  }
+
+  /** Cells that were served from recordings. */
+  *replayed(): Generator<CellCoordinates> {
+    for (const [cellId, { provenance }] of this.settled) {
+      const cell = provenance === 'replayed' ? this.cells.get(cellId) : undefined
+      if (cell === undefined) continue
+      yield {
+        campaignId: this.plan.campaignId,
+        variantId: cell.variant.id,
+        scenarioId: cell.scenario.id,
+        seed: cell.seed,
+      }
     }
   }
 

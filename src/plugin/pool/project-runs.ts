@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { loadEnv } from 'vite'
 import type { TestProject } from 'vitest/node'
+import type { Shard } from '../../core/campaign/shard.ts'
 import { printable } from '../../core/traffic/hostile.ts'
 import { createRedactor, PLACEHOLDER_KEY } from '../../core/traffic/redact.ts'
 import type { WorkerSettings } from '../control.ts'
@@ -13,6 +14,7 @@ import { createHost, type Host } from './host.ts'
 import { followsSnapshots, type Policy, trafficPolicy } from './policy.ts'
 import { replayedRun } from './replayed-run.ts'
 import { Run } from './run.ts'
+import { shardOf } from './sharding.ts'
 
 const { version: packageVersion } = createRequire(import.meta.url)('../../../package.json') as { version: string }
 
@@ -90,7 +92,13 @@ export class ProjectRuns {
       placeholderKeys: placeholders,
       projectName: this.project.name,
       record: this.recordCommand(),
+      shard: this.shard(),
     }
+  }
+
+  /** The part of the cells that this run executes. */
+  shard(): Shard | null {
+    return shardOf(this.project.vitest, process.env)
   }
 
   /** How cells of this project are recorded. */
@@ -153,6 +161,7 @@ export class ProjectRuns {
       options: this.options,
       policy: this.policy(),
       modules: viteModules(this.project),
+      shard: this.shard(),
       versions: { node: process.version, vitest: this.project.vitest.version, package: packageVersion },
     })
     this.#onOpen(run)

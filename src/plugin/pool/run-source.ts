@@ -202,10 +202,15 @@ function* unstarted(run: Run, project: string, { modules }: FinishInput): Genera
 function* campaignNotes(run: Run): Generator<string> {
   for (const state of run.campaigns.values()) {
     if (state.skipped) yield `campaign ${state.plan.campaignId}: skipped (.skip or another campaign's .only)`
-    else if (state.partial !== null) yield `campaign ${state.plan.campaignId}: ${state.partial}`
+    else if (state.partial !== null) yield `campaign ${state.plan.campaignId}: ${state.partial}${shardHint(run)}`
     else if (state.interrupted > 0)
       yield `campaign ${state.plan.campaignId}: interrupted, ${state.interrupted} of ${state.cells.size} cells have no result; those that have one are in ${run.folder.dir}`
   }
+}
+
+function shardHint({ context: { shard } }: Run): string {
+  if (shard === null) return ''
+  return ` (shard ${shard.index} of ${shard.count}: \`npx vitest-campaign merge <run folders>\` puts them together)`
 }
 
 /** What a replay lacks, with the one command that mends it, and what a recording run left out. */

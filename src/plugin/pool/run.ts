@@ -2,7 +2,9 @@ import type { Json } from '../../core/campaign/canonical-json.ts'
 import { cellName } from '../../core/campaign/cells.ts'
 import { type Digest, digestOf } from '../../core/campaign/identity.ts'
 import type { CampaignPlan, PlannedCell } from '../../core/campaign/plan.ts'
+import type { Shard } from '../../core/campaign/shard.ts'
 import { createGovernor } from '../../core/capacity/governor.ts'
+import { capacityOfShard } from '../../core/capacity/shard.ts'
 import { type Appender, createAppender, JournalWriteError } from '../../core/journal/append.ts'
 import { settledEntry } from '../../core/journal/entry.ts'
 import type { LookCount } from '../../core/looks/count.ts'
@@ -35,7 +37,7 @@ import { claimFolder, type Ownership, OwnershipLostError } from './owner.ts'
 import type { Policy } from './policy.ts'
 import { thisProcess } from './process-identity.ts'
 import { createRunFolder, pointAt, type RunFolder } from './run-folder.ts'
-import { type ChangedRecordings, changedRecordings, selfRecorded } from './self-recorded.ts'
+import { type ChangedRecordings, changedRecordings, SELF_RECORDED, selfRecorded } from './self-recorded.ts'
 import { Tally } from './tally.ts'
 import { Verdicts } from './verdicts.ts'
 
@@ -45,11 +47,10 @@ export interface RunContext {
   readonly options: ResolvedOptions
   readonly policy: Policy
   readonly modules: ModuleSource
+  /** The part of the cells that is run here; null: all. */
+  readonly shard: Shard | null
   readonly versions: { readonly node: string; readonly vitest: string; readonly package: string }
 }
-
-/** Code of the finding that cells replay what this change recorded. */
-const SELF_RECORDED = 'self_recorded'
 
 /** Cells whose thread ended before they settled. */
 export interface LostCells {
@@ -97,7 +98,9 @@ export class Run {
     this.#changed = replays ? changedRecordings(context.root, process.env) : Promise.resolve(null)
     const clock = () => performance.now()
     // An impossible event must not end a run that others pay for: it is skipped, and told.
-    const governor = createGovernor(context.options.capacity, clock, { strict: false })
+    const { capacity } = context.options
+    const own = context.shard === null ? capacity : capacityOfShard(capacity, context.shard)
+    const governor = createGovernor(own, clock, { strict: false })
     this.admission = new Admission(governor, clock, {
       notice: (code, text) => this.problem(null, code, text),
       invalid: (text) => this.problem(null, 'governor', text),
@@ -122,6 +125,7 @@ export class Run {
       commit,
       versions: context.versions,
       startedAt: startedAt.toISOString(),
+      ...(context.shard === null ? {} : { shard: context.shard }),
     })
     await run.#writeManifest(startedAt, null)
     await pointAt(folder)
@@ -373,7 +377,7 @@ export class Run {
   async #tellSelfRecorded(state: CampaignState): Promise<void> {
     const changed = await this.#changed
     if (changed === null || state.problems.some(({ code }) => code === SELF_RECORDED)) return
-    const text = selfRecorded(state, this.context.root, changed)
+    const text = selfRecorded(state.plan, state.replayed(), this.context.root, changed)
     if (text !== null) this.problem(state.plan.campaignId, SELF_RECORDED, text)
   }
 
@@ -410,6 +414,7 @@ export class Run {
       endedAt: end === null ? null : new Date().toISOString(),
       end,
       policy: context.policy,
+      ...(context.shard === null ? {} : { shard: context.shard }),
       commit: facts.commit,
       versions: context.versions,
       campaigns: [...this.#campaigns.values()].map(({ plan, fingerprint, cells, settled, skipped }) => ({

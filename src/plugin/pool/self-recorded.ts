@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import type { CellCoordinates } from '../../core/campaign/identity.ts'
+import type { CampaignPlan } from '../../core/campaign/plan.ts'
 import { RECORDINGS, recordingPath } from '../replay/path.ts'
-import type { CampaignState } from './campaign-state.ts'
 
 const execute = promisify(execFile)
 
@@ -72,22 +73,25 @@ async function baseOf(
   return before === '' ? null : { sha: before, name: `${before.slice(0, 7)}, the commit before` }
 }
 
-/** How many cells replayed what the change under test recorded itself; null: none. */
-export function selfRecorded(state: CampaignState, root: string, changed: ChangedRecordings): string | null {
-  const { campaignId, file } = state.plan
-  let replayed = 0
+/** Code of the finding that cells replay what this change recorded. */
+export const SELF_RECORDED = 'self_recorded'
+
+/** How many of the cells that were replayed replayed what the change under test recorded itself; null: none. */
+export function selfRecorded(
+  { campaignId, file }: CampaignPlan,
+  replayed: Iterable<CellCoordinates>,
+  root: string,
+  changed: ChangedRecordings,
+): string | null {
+  let all = 0
   let own = 0
-  for (const [cellId, { provenance }] of state.settled) {
-    const cell = state.cells.get(cellId)
-    if (provenance !== 'replayed' || cell === undefined) continue
-    replayed++
-    const { variant, scenario, seed } = cell
-    const coordinates = { campaignId, variantId: variant.id, scenarioId: scenario.id, seed }
-    if (changed.has(recordingPath(resolve(root, file), coordinates))) own++
+  for (const { variantId, scenarioId, seed } of replayed) {
+    all++
+    if (changed.has(recordingPath(resolve(root, file), { campaignId, variantId, scenarioId, seed }))) own++
   }
   if (own === 0) return null
   return (
-    `${own} of ${replayed} replayed ${replayed === 1 ? 'cell' : 'cells'} replay recordings that changed since ${changed.since}: ` +
+    `${own} of ${all} replayed ${all === 1 ? 'cell' : 'cells'} replay recordings that changed since ${changed.since}: ` +
     'evidence that the change under test recorded itself. Review those files as you review its code'
   )
 }

@@ -19,6 +19,7 @@ import type { JudgeLine } from './judge-lease.ts'
 /** A campaign of this thread's eval file. */
 export interface RegisteredCampaign {
   readonly campaign: Campaign
+  /** Of this shard; all of them where there is none. */
   readonly cells: readonly PlannedCell[]
   /** Declared with `.skip`. */
   readonly skip: boolean

@@ -4,6 +4,7 @@ import { NotJsonError } from '../../core/campaign/canonical-json.ts'
 import { cellName, cellsOf } from '../../core/campaign/cells.ts'
 import type { CampaignDefinition, DeclareCampaign } from '../../core/campaign/definition.ts'
 import { type Campaign, loadDefinition } from '../../core/campaign/load.ts'
+import { isInShard } from '../../core/campaign/shard.ts'
 import { BROKEN_TEST, type RegisteredCampaign, requireBridge, verdictTest, type WorkerBridge } from './bridge.ts'
 import { type CallSite, callSite } from './call-site.ts'
 import { runCell } from './cell.ts'
@@ -65,7 +66,9 @@ async function collect<Variant extends object, Scenario extends object, Output>(
     })
     return
   }
-  const cells = cellsOf(campaign.plan)
+  const { shard } = bridge.settings
+  const all = cellsOf(campaign.plan)
+  const cells = shard === null ? all : all.filter(({ cellId }) => isInShard(cellId, shard))
   const registered: RegisteredCampaign = { campaign, cells, skip, site: site.stack, planned: null, refused: null }
   bridge.campaigns.push(registered)
   // Each look at `test.concurrent` makes a new function with a dozen properties.

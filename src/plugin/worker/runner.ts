@@ -71,7 +71,8 @@ export default class CampaignRunner extends TestRunner {
     }
     const gate = suite.tasks[cells.length]
     // Nothing selected without a filter: another campaign's or test's `.only` took this one out.
-    const skipped = registered.skip || (selected.length === 0 && this.config.testNamePattern === undefined)
+    const skipped =
+      registered.skip || (selected.length === 0 && cells.length > 0 && this.config.testNamePattern === undefined)
     if (gate !== undefined) {
       bindings.set(gate, { kind: 'gate', registered })
       // `sequence.concurrent` or a describe.concurrent() around the campaign would start it beside the cells.
@@ -80,7 +81,8 @@ export default class CampaignRunner extends TestRunner {
       // `-t` filters the gate out without a word; run, it says why there is no verdict.
       if (selected.length > 0 && gate.mode === 'skip') gate.mode = 'run'
     }
-    const selection = selected.length === cells.length ? 'all' : selected
+    const { variants, scenarios, seeds } = registered.campaign.plan
+    const selection = selected.length === variants.length * scenarios.length * seeds.length ? 'all' : selected
     return { plan: registered.campaign.plan, selection, skipped }
   }
 
@@ -184,8 +186,7 @@ function holds(suite: RunnerTestSuite, { campaign, cells }: RegisteredCampaign):
   return (
     suite.name === campaign.plan.campaignId &&
     suite.tasks.length === cells.length + 1 &&
-    first !== undefined &&
-    suite.tasks[0]?.name === cellName(first)
+    suite.tasks[0]?.name === (first === undefined ? verdictTest(campaign.plan) : cellName(first))
   )
 }
 

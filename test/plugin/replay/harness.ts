@@ -65,6 +65,7 @@ export function project(): Project {
         passthrough: [],
         projectName: 'evals',
         placeholderKeys: [],
+        shard: null,
         traffic: { timing: 'instant', recut: 'recorded', allow: [], volatile: [], rules: [], pii: false },
         record: { cwd: root, start: 'npx vitest run --project evals', end: '-u' },
         ...overrides,
