@@ -66,7 +66,7 @@ function picture(model: Model): Html {
   const blocks: Html[] = []
   for (let from = 0; from < drawn.length; from += PER_BLOCK) blocks.push(blockOf(model, drawn, from))
   const left = rows.length - drawn.length
-  return html`<p class="q">Worst scenario first, top to bottom and block by block; columns ${columns.map(({ letter, summary }) => html`<span class="letter">${letter}</span> ${label(summary.id, 40)} `)}. The numbers are in the table of scenarios.${left > 0 ? ` ${left} more scenarios are not drawn.` : null}</p>
+  return html`<p class="q">Worst scenario first, top to bottom and block by block; columns ${columns.map(({ letter, summary }, i) => html`${i === 0 ? '' : ', '}<span class="letter">${letter}</span> ${label(summary.id, 40)}`)}. The numbers are in the table of scenarios.${left > 0 ? ` ${left} more scenarios are not drawn.` : null}</p>
 <div class="blocks">${blocks}</div>`
 }
 

@@ -126,6 +126,6 @@ dt{color:var(--quiet)}
 dd{margin:0}
 footer{padding-bottom:2rem;color:var(--quiet);font-size:.9rem}
 .defs{position:absolute;width:0;height:0}
-@media(max-width:640px){header,main,footer,nav ul{padding-left:.75rem;padding-right:.75rem}section{padding:.9rem .8rem}.fr{grid-template-columns:1fr;gap:.1rem;margin-bottom:.6rem}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}.sc tbody th{min-width:8rem}}
+@media(max-width:640px){header,main,footer,nav ul{padding-left:.75rem;padding-right:.75rem}section{padding:.9rem .8rem}.heat td{min-width:4.2rem}.fr{grid-template-columns:1fr;gap:.1rem;margin-bottom:.6rem}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}.sc tbody th{min-width:8rem}}
 @media print{nav,.filter,.skip{display:none}section,.cell,tr{break-inside:avoid}#scenarios,#failures{break-inside:auto}section{border-color:#999}.scroll{overflow:visible}body{font-size:11px}td,rect,path,.word,.chip{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `

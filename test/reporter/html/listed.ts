@@ -44,7 +44,7 @@ export const LISTED: readonly ListedRun[] = [
     reports: [
       {
         name: 'triage',
-        campaignId: 'triage',
+        campaignId: 'older',
         verdict: { ...verdict, word: 'PASS', outcome: 'hold', headline: '\u202e<b>no loss' },
         files: { html: true, md: false },
       },
