@@ -2,9 +2,11 @@ import type { Json } from '../core/campaign/canonical-json.ts'
 import type { CampaignPlan, Selection } from '../core/campaign/plan.ts'
 import type { Shard } from '../core/campaign/shard.ts'
 import type { PermitOutcome, PermitRequest } from '../core/capacity/events.ts'
+import type { EntryOf, SubjectFacts } from '../core/journal/entry.ts'
 import type { RunRecord } from '../core/record/record.ts'
 import type { CellStatus, StatusReason } from '../core/record/status.ts'
 import type { RecordCommand } from './record-command.ts'
+import type { Telling } from './telling.ts'
 import type { TrafficSettings } from './traffic-options.ts'
 
 /** What a worker's file holds, sent after collection: modes (only, skip, -t) are final then. */
@@ -27,14 +29,44 @@ export interface PlanReply {
   readonly run: RunFacts
   /** One per campaign of the file, in its order: one id may stand twice in a file, and the second is refused. */
   readonly campaigns: readonly (
-    | { readonly fingerprint: string; readonly refused: null }
+    | {
+        readonly fingerprint: string
+        readonly refused: null
+        /** Cells whose records an earlier run settled: they take no lease and run nothing. */
+        readonly carried: readonly CarriedCell[]
+      }
     /** Why the campaign must not run (its id is taken): the message of its gate. */
     | { readonly fingerprint: null; readonly refused: string }
   )[]
 }
 
+/** What the test of a cell shows whose record is carried over. */
+export interface CarriedCell {
+  readonly cellId: string
+  readonly telling: Telling
+  /** Message of the bug that made it red; null where none did. */
+  readonly red: string | null
+}
+
+/** An output that an earlier run journalled and nobody scored. The subject's exchanges lie in the run's raw capture. */
+export interface Rescore {
+  readonly subject: SubjectFacts
+  /** The output, or the file in `outputs/` that holds it as JSON. */
+  readonly output: { readonly value: Json } | { readonly file: string }
+}
+
+/** An output on its way into the journal. */
+export type SettledSubject = Omit<EntryOf<'subject-settled'>, 'kind' | 'at'>
+
 export type LeaseReply =
-  | { readonly granted: true; readonly leaseId: number; readonly attempt: number; readonly queueMs: number }
+  | {
+      readonly granted: true
+      readonly leaseId: number
+      readonly attempt: number
+      readonly queueMs: number
+      /** Set where the cell is to be scored and not run. */
+      readonly rescore?: Rescore
+    }
   | {
       readonly granted: false
       readonly reason: StatusReason
@@ -81,7 +113,7 @@ export interface MainFunctions {
   /** Gives a permit back, or takes back an ask that still waits. */
   permitDone(ticket: number, outcome: PermitOutcome): void
   /** Resolves when the output is durable: the subject is never run again, and its lane is given back. */
-  subjectSettled(cellId: string, attempt: number, output: Json): Promise<void>
+  subjectSettled(settled: SettledSubject): Promise<void>
   /** A scorer asks for its judge lease, as with `permit`; `lane` is the one it declares. */
   judge(ticket: number, cellId: string, lane: string | null): Promise<JudgeReply>
   /** Gives a judge lease back, or takes back an ask that still waits. */
@@ -101,6 +133,7 @@ export interface Settlement {
   readonly status: CellStatus
   /** Null for a cell that made no provider call. */
   readonly provenance: RunRecord['provenance'] | null
+  /** What this run paid for it; null: unknown. */
   readonly usd: number | null
   /** What became of its recording: `missing` where the cell was to be replayed and has none, `left` where it went live, was to be recorded and did not settle cleanly. */
   readonly recording: 'missing' | 'left' | null

@@ -39,6 +39,8 @@ export function stale(evidence: CampaignReport['evidence']): string | null {
   if (parts.length === 0) return null
   const from = evidence.recordedFrom === null ? null : day(evidence.recordedFrom)
   const to = evidence.recordedTo === null ? null : day(evidence.recordedTo)
+  // A cell that is carried over was measured when its run was, and is no recording.
+  if (from === null && to === null && replayed + mixed === 0) return parts.join(', ')
   if (from === null && to === null) return `${parts.join(', ')}, recording date unknown`
   const dates = from === null || to === null || from === to ? (from ?? to) : `${from} to ${to}`
   return `${parts.join(', ')}, recorded ${dates}`

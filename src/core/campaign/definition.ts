@@ -201,6 +201,11 @@ export interface CampaignDefinition<Variant extends object, Scenario extends obj
   readonly routes?: readonly string[]
   /** `off` for subjects that call no provider: nothing is captured and `no_provider_calls` is not checked. */
   readonly capture?: 'on' | 'off'
+  /**
+   * The subject does more than answer (it writes files, sends, books): a cell that was cut off is not run again by the
+   * next run unless EVALS_RECONCILE=1 says that somebody has looked. Default false.
+   */
+  readonly sideEffects?: boolean
   /** Globs of files read at run time (prompts), relative to the project root: part of the fingerprint. */
   readonly digest?: { readonly files: readonly string[] }
 }

@@ -46,6 +46,7 @@ const DEFINITION_KEYS: readonly (keyof GivenDefinition)[] = [
   'integrity',
   'routes',
   'capture',
+  'sideEffects',
   'digest',
 ]
 
@@ -104,6 +105,7 @@ export async function loadDefinition<Variant extends object, Scenario extends ob
     coverage: settings.coverage,
     timeoutMs: settings.timeoutMs ?? project.timeoutMs,
     capture: settings.capture,
+    ...(settings.sideEffects ? { sideEffects: true as const } : {}),
     tags: settings.tags,
     digestFiles: settings.digestFiles,
   }

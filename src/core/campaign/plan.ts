@@ -86,6 +86,8 @@ export interface CampaignPlan {
   readonly coverage: number
   readonly timeoutMs: number
   readonly capture: 'on' | 'off'
+  /** Its subjects change more than they answer: a cell that was cut off is not run again unasked. Absent: they do not. */
+  readonly sideEffects?: true
   readonly tags: { readonly [name: string]: string }
   readonly digestFiles: readonly string[]
   /** Digest of the parts above that decide what is measured, without the code. */

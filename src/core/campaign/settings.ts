@@ -16,6 +16,7 @@ export interface Settings {
   /** Null: the project's. */
   readonly timeoutMs: number | null
   readonly capture: 'on' | 'off'
+  readonly sideEffects: boolean
   readonly tags: { readonly [name: string]: string }
   readonly mocks: readonly unknown[]
   readonly integrity: IntegrityOptions
@@ -37,6 +38,7 @@ export function readSettings(given: GivenDefinition, refuse: Refuse): Settings {
     split: split === undefined ? null : splitOf(split, 'split', refuse),
     timeoutMs: timeout ?? null,
     capture: captureOf(given.capture, refuse),
+    sideEffects: sideEffectsOf(given.sideEffects, refuse),
     tags: tagsOf(given.tags, refuse),
     mocks: mocks ?? [],
     integrity: integrityOf(given.integrity, refuse),
@@ -59,6 +61,11 @@ function coverageOf(coverage: unknown, refuse: Refuse): number {
 function captureOf(capture: unknown, refuse: Refuse): 'on' | 'off' {
   if (capture === undefined || capture === 'on') return 'on'
   return capture === 'off' ? 'off' : refuse('capture', `must be "on" or "off", not ${nameOf(capture)}`)
+}
+
+function sideEffectsOf(sideEffects: unknown, refuse: Refuse): boolean {
+  if (sideEffects === undefined || typeof sideEffects === 'boolean') return sideEffects ?? false
+  return refuse('sideEffects', `must be true or false, not ${nameOf(sideEffects)}`)
 }
 
 function tagsOf(tags: unknown, refuse: Refuse): Settings['tags'] {

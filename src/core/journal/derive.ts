@@ -12,8 +12,8 @@ export interface UnsettledCell {
   readonly attempt: number
   readonly lane: string | null
   readonly admittedAt: string
-  /** What the subject answered, where that much was journalled: it need not be bought again. */
-  readonly output: { readonly value: Json } | null
+  /** What the subject answered, or the file that holds it, where that much was journalled. */
+  readonly output: { readonly value: Json } | { readonly file: string } | null
 }
 
 export interface DerivedCampaign {
@@ -28,6 +28,8 @@ export interface DerivedCampaign {
   readonly unsettled: readonly UnsettledCell[]
   readonly problems: readonly { readonly code: string; readonly text: string }[]
   readonly verdict: EntryOf<'verdict'> | null
+  /** What it was carried over from; null where it began afresh. */
+  readonly resumed: EntryOf<'resumed'> | null
 }
 
 /** Everything a journal says about its run. */
@@ -40,7 +42,7 @@ export interface DerivedRun {
   readonly strays: { readonly records: readonly RunRecord[]; readonly unsettled: readonly UnsettledCell[] }
   /** Null when the run did not reach its end. */
   readonly end: EntryOf<'end'>['reason'] | null
-  /** The last run that went on with what is in this one. */
+  /** The last run that went on with a campaign of this one. */
   readonly continuedBy: string | null
 }
 
@@ -52,6 +54,7 @@ export function deriveRun(entries: Iterable<JournalEntry>): DerivedRun {
   const plans = new Map<string, EntryOf<'plan'>>()
   const verdicts = new Map<string, EntryOf<'verdict'>>()
   const problems: EntryOf<'problem'>[] = []
+  const resumed = new Map<string, EntryOf<'resumed'>>()
   const admitted = new Map<string, EntryOf<'admitted'>>()
   const outputs = new Map<string, EntryOf<'subject-settled'>>()
   const records = new Map<string, RunRecord>()
@@ -89,6 +92,9 @@ export function deriveRun(entries: Iterable<JournalEntry>): DerivedRun {
       case 'fenced':
         continuedBy = entry.by
         break
+      case 'resumed':
+        resumed.set(entry.campaignId, entry)
+        break
       case 'end':
         end = entry.reason
         break
@@ -114,6 +120,7 @@ export function deriveRun(entries: Iterable<JournalEntry>): DerivedRun {
       unsettled: unsettled.filter(({ cell }) => cell?.campaignId === campaignId),
       problems: textsOf(problems, campaignId),
       verdict: verdicts.get(campaignId) ?? null,
+      resumed: resumed.get(campaignId) ?? null,
     })
   }
   for (const rest of byCampaign.values()) strayRecords.push(...rest)
@@ -139,10 +146,15 @@ function unsettledCells(
     const record = records.get(cellId)
     if (record !== undefined && record.attempts >= attempt) continue
     const settled = outputs.get(cellId)
-    const output = settled?.attempt === attempt ? { value: settled.output } : null
+    const output = settled?.attempt === attempt ? outputOf(settled) : null
     open.push({ cellId, cell: null, attempt, lane, admittedAt: at, output })
   }
   return open
+}
+
+function outputOf({ output, file }: EntryOf<'subject-settled'>): Open['output'] {
+  if (file !== undefined) return { file }
+  return output === undefined ? null : { value: output }
 }
 
 /** Finds the coordinates of the cells, which the journal names by id alone. Hashes plan cells only while some are left. */

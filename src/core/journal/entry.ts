@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Json } from '../campaign/canonical-json.ts'
 import { Registration } from '../prereg/registration.ts'
+import { AgentProfile } from '../record/agent-profile.ts'
 import { RunRecord } from '../record/record.ts'
 import { OUTCOMES } from '../report/report.ts'
 import { digest, plan, selection } from './plan.ts'
@@ -35,19 +36,80 @@ const planned = z.strictObject({
   selection,
   /** The whole campaign is skipped by hand. */
   skipped: z.boolean(),
+  /** SHA-256 of every file behind the campaign, by path below the project: what the fingerprint's code digest is of. */
+  code: z.record(z.string(), z.string()).optional(),
 })
 
 /** Durable before the cell's first byte to a network: from here on money may have been spent. */
-const admitted = z.strictObject({ kind: z.literal('admitted'), cellId, attempt, lane: z.string().nullable(), at })
+const admitted = z.strictObject({
+  kind: z.literal('admitted'),
+  cellId,
+  attempt,
+  lane: z.string().nullable(),
+  /** What a budget holds for the cell. */
+  heldMicroUsd: z.number().int().nonnegative().optional(),
+  at,
+})
+
+// What JSON.parse gave is JSON; walking a large output to say so again would only cost time.
+const json = z.custom<Json>((value) => value !== undefined, { error: 'is missing' })
+
+/** What the record of a cell says of its subject beside the output and the calls. */
+const SubjectFacts = z.strictObject({
+  startedAt: at,
+  queueMs: z.number().nonnegative(),
+  wallMs: z.number().nonnegative(),
+  /** Of the output as the subject gave it, secrets and all. */
+  digest,
+  /** False: something in it was redacted, and what is journalled is not what the scorers saw. */
+  faithful: z.boolean(),
+  /** Live calls whose exchanges are in the raw capture. */
+  calls: z.number().int().nonnegative(),
+  metrics: z.record(z.string(), z.number()),
+  tags: z.record(z.string(), z.string()),
+  profile: AgentProfile.nullable(),
+})
+export type SubjectFacts = z.infer<typeof SubjectFacts>
 
 /** The subject's output, before anything scores it: it is never bought again. */
 const subjectSettled = z.strictObject({
   kind: z.literal('subject-settled'),
   cellId,
   attempt,
-  // What JSON.parse gave is JSON; walking a large output to say so again would only cost time.
-  output: z.custom<Json>((value) => value !== undefined, { error: 'is missing' }),
+  /** Absent where it is too large for a line: then `file` holds it. */
+  output: json.optional(),
+  /** Name of a file in `outputs/` of the run folder: the SHA-256 of its bytes, which are the output as JSON. */
+  file: z
+    .string()
+    .regex(/^[0-9a-f]{64}\.json$/)
+    .optional(),
+  subject: SubjectFacts.optional(),
   at,
+})
+
+/** What an attempt cost whose result does not last: all of it, or its judges beside an output that stays. */
+const EarlierSpend = z.strictObject({
+  cellId,
+  attempt,
+  part: z.enum(['all', 'judges']),
+  calls: z.number().int().nonnegative(),
+  microUsd: z.number().int().nonnegative(),
+  unknownCalls: z.number().int().nonnegative(),
+  boundMicroUsd: z.number().int().nonnegative().nullable(),
+})
+export type EarlierSpend = z.infer<typeof EarlierSpend>
+
+/** The campaign goes on from an earlier run; before its plan, whose line makes the run answer for what was carried. */
+const resumed = z.strictObject({
+  kind: z.literal('resumed'),
+  campaignId: z.string(),
+  from: z.string(),
+  /** When that run was started. */
+  since: at,
+  carried: z.number().int().nonnegative(),
+  rescored: z.number().int().nonnegative(),
+  /** Of this and all earlier runs that it goes on from. */
+  spends: z.array(EarlierSpend),
 })
 
 const settled = z.strictObject({ kind: z.literal('settled'), record: RunRecord })
@@ -93,8 +155,8 @@ const verdict = z.strictObject({
   reportDigest: z.string(),
 })
 
-/** Another run has taken the folder and goes on with what is in it: nothing follows but its like. */
-const fenced = z.strictObject({ kind: z.literal('fenced'), by: z.string(), at })
+/** Another run has taken the folder and goes on with a campaign of it: nothing follows but its like. */
+const fenced = z.strictObject({ kind: z.literal('fenced'), by: z.string(), campaignId: z.string(), at })
 
 export const END_REASONS = ['finished', 'interrupted'] as const
 const end = z.strictObject({ kind: z.literal('end'), reason: z.enum(END_REASONS) })
@@ -111,6 +173,7 @@ export const JournalEntry = z.discriminatedUnion('kind', [
   look,
   problem,
   verdict,
+  resumed,
   fenced,
   end,
 ])

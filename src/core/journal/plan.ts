@@ -86,6 +86,7 @@ export const plan: z.ZodType<CampaignPlan> = z.strictObject({
   coverage: z.number(),
   timeoutMs: z.number(),
   capture: z.enum(['on', 'off']),
+  sideEffects: z.literal(true).optional(),
   tags: z.record(z.string(), z.string()),
   digestFiles: z.array(z.string()),
   definitionDigest: digest,

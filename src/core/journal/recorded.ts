@@ -142,6 +142,7 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
   const problems: EntryOf<'problem'>[] = []
   const attempts = new Map<string, number>()
   const beside = new Map<string, Beside>()
+  const carrying = new Set<string>()
   const places = new Map<string, { readonly attempt: number; readonly campaignId: string; places: RecordPlace[] }>()
   let next = lines.next()
   for (; !next.done; next = lines.next()) {
@@ -153,6 +154,7 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
     if (entry.kind === 'accepted' || entry.kind === 'prereg' || entry.kind === 'look') {
       beside.set(entry.campaignId, { ...beside.get(entry.campaignId), [entry.kind]: entry })
     }
+    if (entry.kind === 'resumed') carrying.add(entry.campaignId)
     if (entry.kind === 'end') end = entry.reason
     if (entry.kind === 'fenced') continuedBy = entry.by
     if (entry.kind === 'settled') {
@@ -169,6 +171,10 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
     )
   }
   const cells = new Map([...plans].map(([campaignId, { plan }]) => [campaignId, cellsOf(plan)]))
+  for (const [cellId, { campaignId }] of places) {
+    // It was cut off while it carried an earlier run over: that one still has them, and this one never had the campaign.
+    if (carrying.has(campaignId) && !plans.has(campaignId)) places.delete(cellId)
+  }
   const strays = strayProblems(cells, places)
   const campaigns = [...plans.values()].map((planned) => {
     const { campaignId } = planned.plan

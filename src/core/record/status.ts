@@ -34,5 +34,6 @@ export const STATUS_REASONS = [
   'provider-fault',
   'deadline-while-waiting',
   'missing',
+  'unknown-effect',
 ] as const
 export type StatusReason = (typeof STATUS_REASONS)[number]

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Body, type BodyEnd, CALL_ROLES, type Exchange } from './exchange.ts'
+import { isSentLine } from './sent.ts'
 import { type BodyShare, type OpenShared, SHARED_NAME, sharedBody } from './shared.ts'
 
 const NAME = 'vitest-campaign/recording@'
@@ -199,12 +200,15 @@ export function decodeRecording(text: string, file: string, open?: OpenShared): 
 }
 
 /**
- * The exchanges of a raw capture, which has no header line.
+ * The exchanges of a raw capture, which has no header line. Its marks of requests that were about to leave are skipped.
  *
  * @throws RecordingError for a bad line, but a torn last one
  */
 export function decodeCapture(text: string, file: string): Decoded<Exchange[]> {
-  return decodeLines(linesOf(text), file)
+  return decodeLines(
+    linesOf(text).filter((line) => !isSentLine(line.text)),
+    file,
+  )
 }
 
 interface Line {

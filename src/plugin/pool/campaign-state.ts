@@ -4,12 +4,13 @@ import { fingerprintOf } from '../../core/campaign/fingerprint.ts'
 import type { CellCoordinates, Digest } from '../../core/campaign/identity.ts'
 import type { CampaignPlan, PlannedCell, Selection } from '../../core/campaign/plan.ts'
 import { callsProvider } from '../../core/campaign/scoring.ts'
+import { isResult } from '../../core/journal/resume.ts'
 import type { LookCount } from '../../core/looks/count.ts'
 import type { Registration } from '../../core/prereg/registration.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import { partialText } from '../../core/report/interruption.ts'
 import type { Reason } from '../../core/report/report.ts'
-import type { Settlement } from '../control.ts'
+import type { Rescore, Settlement } from '../control.ts'
 
 /** What a campaign is judged by beside its own records. */
 export type Basis = Pick<CampaignState, 'accepted' | 'registration'>
@@ -37,7 +38,12 @@ export class CampaignState {
   /** Records on their way into the journal. */
   readonly settling = new Map<string, Promise<void>>()
   readonly problems: Reason[] = []
+  /** Attempts so far, those of earlier runs among them. */
   readonly attempts = new Map<string, number>()
+  /** Cells of which an earlier run journalled the output: they are scored, not run. */
+  readonly rescores = new Map<string, () => Rescore | null>()
+  /** Cells that an earlier run was cut off in, and that nobody has said may run again. */
+  readonly held = new Set<string>()
   /** Leases granted and not settled: cellId → leaseId. */
   readonly leases = new Map<string, number>()
 
@@ -99,6 +105,14 @@ export class CampaignState {
       const settled = this.settled.get(cellId)
       if (settled !== undefined) yield JSON.parse(settled.record) as RunRecord
     }
+  }
+
+  /** Cells of this run that a later one has to do. */
+  get unfinished(): number {
+    if (this.skipped || this.selected !== null) return 0
+    let settled = 0
+    for (const { status } of this.settled.values()) if (isResult(status)) settled++
+    return this.cells.size - settled
   }
 
   /** Cells that an interruption left without a result. */

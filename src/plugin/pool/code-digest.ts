@@ -12,6 +12,13 @@ export interface ModuleSource {
   filesOf(evalFile: string): Promise<readonly string[]>
 }
 
+/** The code behind a campaign. */
+export interface CodeDigest {
+  readonly digest: Digest
+  /** SHA-256 of each file, by its path below the project. */
+  readonly files: Readonly<Record<string, string>>
+}
+
 const LOCKFILES = ['package-lock.json', 'npm-shrinkwrap.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'bun.lockb']
 // This package itself: linked into a project it is no module of the project.
 const OWN_FOLDER = fileURLToPath(new URL('../../', import.meta.url))
@@ -22,7 +29,7 @@ const OWN_FOLDER = fileURLToPath(new URL('../../', import.meta.url))
  *
  * @param file eval file, relative to the root
  */
-export async function codeDigest(source: ModuleSource, file: string, globs: readonly string[]): Promise<Digest> {
+export async function codeDigest(source: ModuleSource, file: string, globs: readonly string[]): Promise<CodeDigest> {
   const named = globs.length === 0 ? [] : await glob([...globs], { cwd: source.root, absolute: true, dot: true })
   const files = new Set([...(await source.filesOf(join(source.root, file))), ...named])
   const lockfile = await nearestLockfile(source.root)
@@ -33,7 +40,7 @@ export async function codeDigest(source: ModuleSource, file: string, globs: read
       digests[relative(source.root, path).split(sep).join('/')] = sha256Hex(await readFile(path))
     }),
   )
-  return digestOf(digests, 'code')
+  return { digest: digestOf(digests, 'code'), files: digests }
 }
 
 async function nearestLockfile(root: string): Promise<string | null> {

@@ -43,7 +43,7 @@ export function serveControl(port: MessagePort, run: Run, workerId: number): Con
       judges.delete(ticket)
       if (judgeId !== undefined) run.admission.judgeDone(judgeId)
     },
-    subjectSettled: (cellId, attempt, output) => run.subjectSettled(cellId, attempt, output),
+    subjectSettled: (settled) => run.subjectSettled(settled),
     problem: (campaignId, code, text) => run.problem(campaignId, code, text),
     verdict: (campaignId) => run.verdict(campaignId),
   }

@@ -110,6 +110,11 @@ export async function ownerState({ dir, here, processes = systemProcesses }: Cla
   return { fence, owner, held: liveness === 'dead' ? 'free' : liveness }
 }
 
+/** The run whose folder it is; null where an older version wrote none. */
+export function firstOwner(dir: string): Promise<Owner | null> {
+  return readOwner(fileOf(dir, 1))
+}
+
 /** Why a folder cannot be taken. */
 export function ownerWords({ owner, held }: OwnerState): string {
   if (owner === null) return 'is taken by others again and again'

@@ -5,7 +5,7 @@ import type { Shard } from '../../core/campaign/shard.ts'
 import { printable } from '../../core/traffic/hostile.ts'
 import { createRedactor, PLACEHOLDER_KEY } from '../../core/traffic/redact.ts'
 import type { WorkerSettings } from '../control.ts'
-import type { ResolvedOptions } from '../options.ts'
+import { plainError, type ResolvedOptions } from '../options.ts'
 import { commandOf, type RecordCommand } from '../record-command.ts'
 import { placeholderKeys } from '../replay/keys.ts'
 import type { CampaignWorker } from './campaign-worker.ts'
@@ -13,10 +13,18 @@ import { viteModules } from './code-digest.ts'
 import { createHost, type Host } from './host.ts'
 import { followsSnapshots, type Policy, trafficPolicy } from './policy.ts'
 import { replayedRun } from './replayed-run.ts'
-import { Run } from './run.ts'
+import { Run, type RunContext } from './run.ts'
 import { shardOf } from './sharding.ts'
 
 const { version: packageVersion } = createRequire(import.meta.url)('../../../package.json') as { version: string }
+
+/** @throws TypeError for anything but 0, 1 and nothing */
+function switchOf(name: 'EVALS_RESUME' | 'EVALS_RECONCILE'): boolean | null {
+  const value = process.env[name] ?? ''
+  if (value === '') return null
+  if (value === '0' || value === '1') return value === '1'
+  throw plainError(`${name}=${JSON.stringify(value)} is neither 0 nor 1`)
+}
 
 /** The runs of one eval project: one at a time, opened by its first worker, closed when Vitest's run ends. */
 export class ProjectRuns {
@@ -27,6 +35,9 @@ export class ProjectRuns {
   readonly #workers = new Set<CampaignWorker>()
   /** Vitest exits 0 without a summary when a lost worker was the last thing alive. */
   #alive: NodeJS.Timeout | null = null
+  /** A run was opened before: what Vitest runs again in one process is to be run. */
+  #again = false
+  #replayRun: string | null = null
   readonly #onOpen: (run: Run) => void
 
   constructor(project: TestProject, options: ResolvedOptions, onOpen: (run: Run) => void) {
@@ -52,6 +63,8 @@ export class ProjectRuns {
 
   policy(): Policy {
     const { EVALS_REPLAY } = process.env
+    // Said where Vitest is configured, not by every worker that starts.
+    for (const name of ['EVALS_RESUME', 'EVALS_RECONCILE'] as const) switchOf(name)
     if (replayedRun(this.root, process.env) !== null)
       return { traffic: 'replay', reason: `EVALS_REPLAY=${EVALS_REPLAY}` }
     const { vitest } = this.project
@@ -85,7 +98,7 @@ export class ProjectRuns {
       runDir: run?.folder.dir ?? '',
       policy: policy.traffic,
       policyReason: policy.reason,
-      replayRun: run === null ? null : replayedRun(this.root, process.env),
+      replayRun: run === null ? null : this.#replayRun,
       timeoutMs: this.options.timeoutMs,
       passthrough: this.options.passthrough,
       traffic: this.options.traffic,
@@ -155,17 +168,32 @@ export class ProjectRuns {
 
   async #open(): Promise<Run> {
     this.#alive = setInterval(() => {}, 60_000)
+    const policy = this.policy()
+    // Before this run is the latest.
+    this.#replayRun = replayedRun(this.root, process.env)
     const run = await Run.open({
       root: this.root,
       projectName: this.project.name,
       options: this.options,
-      policy: this.policy(),
+      policy,
       modules: viteModules(this.project),
       shard: this.shard(),
+      resume: this.#resume(policy),
       versions: { node: process.version, vitest: this.project.vitest.version, package: packageVersion },
     })
     this.#onOpen(run)
     return run
+  }
+
+  /** A replay costs nothing and is done again; a watched run that starts again is meant to run. */
+  #resume({ traffic }: Policy): RunContext['resume'] {
+    const wanted = switchOf('EVALS_RESUME') !== false && traffic !== 'replay' && !this.#again
+    this.#again = true
+    if (!wanted) return null
+    return {
+      reconciled: switchOf('EVALS_RECONCILE') === true,
+      say: (line) => process.stderr.write(`vitest-campaign: ${printable(line)}\n`),
+    }
   }
 
   #environment(env: Partial<NodeJS.ProcessEnv>): Record<string, string> {

@@ -1,6 +1,5 @@
-import type { Json } from '../../core/campaign/canonical-json.ts'
 import { cellName } from '../../core/campaign/cells.ts'
-import { type Digest, digestOf } from '../../core/campaign/identity.ts'
+import { digestOf } from '../../core/campaign/identity.ts'
 import type { CampaignPlan, PlannedCell } from '../../core/campaign/plan.ts'
 import type { Shard } from '../../core/campaign/shard.ts'
 import { createGovernor } from '../../core/capacity/governor.ts'
@@ -19,6 +18,7 @@ import {
   type LeaseReply,
   type PlanReply,
   type RunFacts,
+  type SettledSubject,
   type Settlement,
   settlementOf,
   type VerdictReply,
@@ -28,14 +28,15 @@ import { Admission } from './admission.ts'
 import { writeAtomic } from './atomic-file.ts'
 import { type LoadedBasis, loadBasis } from './basis.ts'
 import { CampaignState } from './campaign-state.ts'
-import type { ModuleSource } from './code-digest.ts'
-import { codeDigest } from './code-digest.ts'
+import { type CodeDigest, codeDigest, type ModuleSource } from './code-digest.ts'
 import { readCommit } from './commit.ts'
 import { openJournalFile } from './journal-file.ts'
 import { LookLedger } from './look-ledger.ts'
+import { writeManifest } from './manifest.ts'
 import { claimFolder, type Ownership, OwnershipLostError } from './owner.ts'
 import type { Policy } from './policy.ts'
 import { thisProcess } from './process-identity.ts'
+import { type Resumed, Resumption } from './resumption.ts'
 import { createRunFolder, pointAt, type RunFolder } from './run-folder.ts'
 import { type ChangedRecordings, changedRecordings, SELF_RECORDED, selfRecorded } from './self-recorded.ts'
 import { Tally } from './tally.ts'
@@ -49,6 +50,13 @@ export interface RunContext {
   readonly modules: ModuleSource
   /** The part of the cells that is run here; null: all. */
   readonly shard: Shard | null
+  /** Null: the run begins afresh, whatever earlier ones left undone. */
+  readonly resume: {
+    /** Cells with side effects that an earlier run was cut off in may run again. */
+    readonly reconciled: boolean
+    /** Tells the user at once. */
+    say(line: string): void
+  } | null
   readonly versions: { readonly node: string; readonly vitest: string; readonly package: string }
 }
 
@@ -66,6 +74,7 @@ export class Run {
   readonly admission: Admission
   readonly tally = new Tally()
   readonly #ownership: Ownership
+  readonly #resumption: Resumption | null
   readonly #journal: Appender
   /** Campaign ids and who took them. */
   readonly #claims = new Map<string, CampaignPlan>()
@@ -93,6 +102,19 @@ export class Run {
     this.folder = folder
     this.facts = facts
     this.#journal = journal
+    this.#resumption =
+      context.resume === null
+        ? null
+        : new Resumption({
+            ...context.resume,
+            root: context.root,
+            project: context.projectName,
+            policy: context.policy.traffic,
+            runId: folder.runId,
+            dir: folder.dir,
+            append: (entry) => this.#durably(journal.append(entry)),
+            appendLazy: (entry) => journal.appendLazy(entry),
+          })
     this.#verdicts = new Verdicts(folder, context.root, (state) => this.#countLook(state))
     const replays = context.policy.traffic === 'replay' || context.policy.traffic === 'new'
     this.#changed = replays ? changedRecordings(context.root, process.env) : Promise.resolve(null)
@@ -166,26 +188,53 @@ export class Run {
       try {
         basis = await loadBasis(this.context.root, plan, skipped)
       } catch (error) {
-        const place = plan.line === null ? plan.file : `${plan.file}:${plan.line}`
-        const refused = `campaign ${JSON.stringify(plan.campaignId)} (${place}): ${(error as Error).message}`
-        campaigns.push({ fingerprint: null, refused })
-        this.problem(null, 'definition', refused)
+        campaigns.push({ fingerprint: null, refused: this.#refuse(plan, error) })
         continue
       }
-      const code: Digest = await codeDigest(this.context.modules, plan.file, plan.digestFiles)
-      const state = new CampaignState(plan, code, selection, skipped, workerId, basis)
+      const code = await codeDigest(this.context.modules, plan.file, plan.digestFiles)
+      const state = new CampaignState(plan, code.digest, selection, skipped, workerId, basis)
+      let resumed: Resumed | null
+      try {
+        resumed = await this.#goOn(state, code.files)
+      } catch (error) {
+        if (this.#failure !== null) throw error
+        campaigns.push({ fingerprint: null, refused: this.#refuse(plan, error) })
+        continue
+      }
       this.#campaigns.set(plan.campaignId, state)
       for (const cellId of state.cells.keys()) this.#cellCampaign.set(cellId, state)
-      campaigns.push({ fingerprint: state.fingerprint, refused: null })
+      const { fingerprint } = state
+      campaigns.push({ fingerprint, refused: null, carried: resumed?.carried ?? [] })
       this.tally.planned += state.plannedHere
-      this.#journal.appendLazy({ kind: 'plan', plan, fingerprint: state.fingerprint, selection, skipped })
+      for (const settlement of state.settled.values()) this.tally.add(settlement)
+      // From this line on the run answers for what it carries: see Resumption.
+      this.#journal.appendLazy({ kind: 'plan', plan, fingerprint, selection, skipped, code: code.files })
+      for (const { code, text } of resumed?.reasons ?? []) this.problem(plan.campaignId, code, text)
       await this.#journalBasis(plan.campaignId, basis)
     }
     return { run: this.facts, campaigns }
   }
 
+  /** What an earlier run settled of the campaign; null where it begins afresh. */
+  #goOn(state: CampaignState, code: CodeDigest['files']): Promise<Resumed | null> | null {
+    // A part of a campaign is run because somebody wants to see that part run.
+    if (this.#resumption === null || this.context.shard !== null) return null
+    if (state.skipped || state.selected !== null) return null
+    return this.#resumption.into(state, { plan: state.plan, code, fingerprint: state.fingerprint })
+  }
+
+  /** Nothing of the campaign may run: the message of its gate. */
+  #refuse(plan: CampaignPlan, error: unknown): string {
+    const place = plan.line === null ? plan.file : `${plan.file}:${plan.line}`
+    const why = error instanceof Error ? error.message : String(error)
+    const refused = `campaign ${JSON.stringify(plan.campaignId)} (${place}): ${why}`
+    this.problem(null, 'definition', refused)
+    return refused
+  }
+
   async lease(cellId: string): Promise<LeaseReply> {
     const { state, cell } = this.#cell(cellId)
+    if (state.held.has(cellId)) return this.#holdBack(state, cell)
     const decision = await this.admission.lease({
       cellId,
       lane: cell.variant.lane,
@@ -196,7 +245,9 @@ export class Run {
       const attempt = (state.attempts.get(cellId) ?? 0) + 1
       state.attempts.set(cellId, attempt)
       state.leases.set(cellId, decision.leaseId)
-      return { granted: true, leaseId: decision.leaseId, attempt, queueMs: decision.queueMs }
+      const rescore = state.rescores.get(cellId)?.() ?? null
+      const granted = { granted: true, leaseId: decision.leaseId, attempt, queueMs: decision.queueMs } as const
+      return rescore === null ? granted : { ...granted, rescore }
     }
     await this.#settle(
       settlementOf(
@@ -204,11 +255,22 @@ export class Run {
           status: 'not_run',
           reason: decision.reason,
           queueMs: decision.queueMs,
+          attempts: state.attempts.get(cellId) ?? 0,
           ...(decision.detail === undefined ? {} : { message: decision.detail }),
         }),
       ),
     )
     return decision
+  }
+
+  /** An earlier run was cut off in the cell, and what it did before then nobody knows. */
+  async #holdBack(state: CampaignState, cell: PlannedCell): Promise<LeaseReply> {
+    const reason = 'unknown-effect'
+    const detail = 'an earlier run was cut off in this cell, whose campaign has side effects: set EVALS_RECONCILE=1'
+    const attempts = state.attempts.get(cell.cellId) ?? 0
+    const why = { status: 'not_run', reason, message: detail, attempts } as const
+    await this.#settle(settlementOf(neverRan(this.#runOf(state), state.plan, cell, why)))
+    return { granted: false, reason, queueMs: 0, detail }
   }
 
   admitted(cellId: string, attempt: number, lane: string | null): Promise<void> {
@@ -217,10 +279,9 @@ export class Run {
     )
   }
 
-  async subjectSettled(cellId: string, attempt: number, output: Json): Promise<void> {
-    await this.#durably(
-      this.#journal.append({ kind: 'subject-settled', cellId, attempt, output, at: new Date().toISOString() }),
-    )
+  async subjectSettled(settled: SettledSubject): Promise<void> {
+    await this.#durably(this.#journal.append({ kind: 'subject-settled', ...settled, at: new Date().toISOString() }))
+    const { cellId } = settled
     // A cell that settled or was lost meanwhile holds nothing.
     if (this.#cell(cellId).state.leases.has(cellId)) this.admission.subjectDone(cellId)
   }
@@ -334,6 +395,7 @@ export class Run {
     } finally {
       // After a failure too: what is written is whole, and another run may go on with it.
       await this.#journal.close().catch((error: unknown) => this.#fail(error))
+      await this.#resumption?.close().catch((error: unknown) => this.#fail(error))
       await this.#ownership.release().catch((error: unknown) => this.#fail(error))
     }
     return this.#verdicts.reports()
@@ -345,7 +407,9 @@ export class Run {
       await Promise.allSettled(state.settling.values())
       for (const cell of [...state.missing()]) {
         const reason: StatusReason = interrupted ? 'interrupted' : 'missing'
-        await this.#settle(settlementOf(neverRan(this.#runOf(state), state.plan, cell, { status: 'not_run', reason })))
+        const attempts = state.attempts.get(cell.cellId) ?? 0
+        const why = { status: 'not_run', reason, attempts } as const
+        await this.#settle(settlementOf(neverRan(this.#runOf(state), state.plan, cell, why)))
       }
     }
     for (const state of this.#campaigns.values()) {
@@ -403,30 +467,9 @@ export class Run {
     return look
   }
 
-  /** manifest.json: what the folder holds, for people and tools that do not want to read a journal. */
-  async #writeManifest(startedAt: Date, end: 'finished' | 'interrupted' | null): Promise<void> {
+  #writeManifest(startedAt: Date, end: 'finished' | 'interrupted' | null): Promise<void> {
     const { context, facts, folder } = this
-    const manifest = {
-      schema: 'vitest-campaign/manifest@1',
-      runId: facts.runId,
-      project: context.projectName,
-      startedAt: startedAt.toISOString(),
-      endedAt: end === null ? null : new Date().toISOString(),
-      end,
-      policy: context.policy,
-      ...(context.shard === null ? {} : { shard: context.shard }),
-      commit: facts.commit,
-      versions: context.versions,
-      campaigns: [...this.#campaigns.values()].map(({ plan, fingerprint, cells, settled, skipped }) => ({
-        campaignId: plan.campaignId,
-        file: plan.file,
-        fingerprint,
-        planned: cells.size,
-        recorded: settled.size,
-        skipped,
-      })),
-    }
-    await writeAtomic(folder.manifest, `${JSON.stringify(manifest, null, 2)}\n`)
+    return writeManifest(folder.manifest, { ...facts, context, startedAt, end, campaigns: this.#campaigns.values() })
   }
 
   #runOf(state: CampaignState): RunFacts & { fingerprint: string } {

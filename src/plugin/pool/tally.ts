@@ -6,6 +6,7 @@ export class Tally {
   planned = 0
   done = 0
   replayed = 0
+  carried = 0
   live = 0
   failed = 0
   /** Micro-USD paid in this run; replayed calls cost nothing. */
@@ -21,7 +22,8 @@ export class Tally {
       this.replayed++
       return
     }
-    this.live++
+    if (provenance === 'carried') this.carried++
+    else this.live++
     if (usd === null) this.unknownCharges++
     else this.spent += toMicroUsd(usd)
   }

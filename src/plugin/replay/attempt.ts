@@ -5,6 +5,7 @@ import { exchangeOf, NO_BODY, responseOf } from './exchange.ts'
 import { faultOf } from './fault.ts'
 import type { RecorderParts } from './parts.ts'
 import type { CellCall } from './recorder.ts'
+import { markSent } from './sent.ts'
 import { type CapturedBody, tee } from './stream.ts'
 import type { UpstreamResponse } from './upstream.ts'
 
@@ -25,7 +26,9 @@ export type Attempt = { readonly startedAt: string; readonly begun: number } & (
 )
 export type Arrived = Extract<Attempt, { kind: 'response' }>
 
-export async function send({ cellCall: { call, bytes }, parts, controller: { signal } }: Flight): Promise<Attempt> {
+export async function send({ cellCall, parts, controller: { signal } }: Flight): Promise<Attempt> {
+  const { call, bytes } = cellCall
+  markSent(cellCall, parts)
   const startedAt = parts.clock.instant()
   const begun = parts.clock.now()
   try {

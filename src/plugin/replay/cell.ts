@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import type { LooseRequest } from '../../core/integrity/check.ts'
+import { placeOf, readCapture } from '../../core/traffic/capture.ts'
 import type { Exchange } from '../../core/traffic/exchange.ts'
 import { decodeRecording, encodeExchange, encodeRecording, type Recording } from '../../core/traffic/format.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
 import { sameTraffic } from '../../core/traffic/same.ts'
+import { encodeSent, type SentMark } from '../../core/traffic/sent.ts'
 import { bodyShare } from '../../core/traffic/shared.ts'
 import { createTape, type Tape } from '../../core/traffic/tape.ts'
 import { type Clock, settlesWithin } from './clock.ts'
@@ -12,7 +14,7 @@ import type { AnswerMock } from './mock.ts'
 import { type Origins, originsOf } from './origins.ts'
 import { RECORDINGS, type RecordingPlace, recordingPlace } from './path.ts'
 import { Permits } from './permit.ts'
-import { type RawCapture, rawCapture } from './raw.ts'
+import { type RawCapture, rawCapture, readAttempt } from './raw.ts'
 import type {
   CellTraffic,
   CellTrafficOptions,
@@ -68,6 +70,8 @@ export class Cell implements CellTraffic {
   /** Opened by the first live exchange. */
   #raw: RawCapture | null = null
   readonly #exchanges: (Exchange | null)[] = []
+  /** Live exchanges in the capture. */
+  #live = 0
   /** Attempts the client did not see. */
   readonly #retried = new Set<Exchange>()
   /** Keys of requests that were made again as often as we do. */
@@ -155,9 +159,43 @@ export class Cell implements CellTraffic {
   }
 
   #capture(exchange: Exchange): void {
+    this.#capturing().append(`${encodeExchange(exchange)}\n`)
+    this.#live++
+  }
+
+  #capturing(): RawCapture {
     const { runDir, options } = this.#parts
     this.#raw ??= rawCapture(runDir, options.cellId, options.attempt)
-    this.#raw.append(`${encodeExchange(exchange)}\n`)
+    return this.#raw
+  }
+
+  /** Says in the capture that a request is about to leave. @throws Error when that cannot be written */
+  mark(mark: SentMark): void {
+    this.#capturing().mark(encodeSent(mark))
+  }
+
+  async flush(): Promise<number> {
+    await this.#raw?.flush()
+    return this.#live
+  }
+
+  adopt(): void {
+    const { runDir, options } = this.#parts
+    const captured = readAttempt(runDir, options.cellId, options.attempt)
+    if (captured === null) return
+    const { exchanges } = readCapture(captured.text, captured.path)
+    // Attempts at one call share its place, and the client saw the last of them.
+    const last = new Map(exchanges.map((exchange) => [placeOf(exchange), exchange]))
+    for (const exchange of exchanges) {
+      if (last.get(placeOf(exchange)) !== exchange) {
+        this.#retried.add(exchange)
+        continue
+      }
+      this.#exchanges.push(exchange)
+      const ordinal = this.#ordinals.get(exchange.key) ?? 0
+      this.#ordinals.set(exchange.key, Math.max(ordinal, exchange.ordinal + 1))
+    }
+    this.#live += exchanges.length
   }
 
   /**

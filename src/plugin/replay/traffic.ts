@@ -89,6 +89,15 @@ export interface CellTraffic {
   readonly fetch: typeof globalThis.fetch
   /** Called when a wait for a permit begins and ends: the deadline stands still in between. */
   onWait(listener: (waiting: boolean) => void): void
+  /** Resolves with the number of live exchanges so far, when the raw capture has all of them. */
+  flush(): Promise<number>
+  /**
+   * Takes over what the subject of this attempt was answered in an earlier run, out of the raw capture that was carried
+   * into this run's folder. Call it before any call of the cell.
+   *
+   * @throws Error for a capture that cannot be read
+   */
+  adopt(): void
   /**
    * Refuses every further call and waits, at most `graceMs`, until the bodies in flight have ended.
    *

@@ -4,6 +4,7 @@ import type { Campaign } from '../../core/campaign/load.ts'
 import type { PlannedCell } from '../../core/campaign/plan.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
 import type {
+  CarriedCell,
   CellFunctions,
   LeaseReply,
   MainFunctions,
@@ -54,6 +55,8 @@ export type Binding =
       readonly registered: RegisteredCampaign
       readonly cell: PlannedCell
       lease: GrantedLease | null
+      /** Set where an earlier run settled it: it takes no lease and runs nothing. */
+      carried: CarriedCell | null
       settled: boolean
     }
   | { readonly kind: 'gate'; readonly registered: RegisteredCampaign }

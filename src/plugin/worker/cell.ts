@@ -1,9 +1,11 @@
 import type { TestContext } from 'vitest'
 import { canonicalJson, type Json } from '../../core/campaign/canonical-json.ts'
+import type { Digest } from '../../core/campaign/identity.ts'
 import type { Payload } from '../../core/campaign/listing.ts'
 import type { PlannedCell } from '../../core/campaign/plan.ts'
 import { type CheckedCall, checkCell } from '../../core/integrity/check.ts'
 import { leftOverFaults } from '../../core/integrity/faults.ts'
+import type { SubjectFacts } from '../../core/journal/entry.ts'
 import { buildRecord, type SubjectOutcome } from '../../core/record/build.ts'
 import { classifyThrow } from '../../core/record/classify.ts'
 import type { Failure } from '../../core/record/failure.ts'
@@ -12,20 +14,23 @@ import type { RunRecord } from '../../core/record/record.ts'
 import type { StatusReason } from '../../core/record/status.ts'
 import type { CallRole } from '../../core/traffic/exchange.ts'
 import { printable } from '../../core/traffic/hostile.ts'
-import { type Settlement, settlementOf } from '../control.ts'
+import { type Rescore, type Settlement, settlementOf } from '../control.ts'
 import type { CellTraffic, CellTrafficResult } from '../replay/traffic.ts'
+import { type Telling, tellingOf } from '../telling.ts'
 import type { CellInFlight, GrantedLease, RegisteredCampaign, WorkerBridge } from './bridge.ts'
 import { placeIn } from './call-site.ts'
 import { NO_CALLS, readCalls } from './calls.ts'
+import { showCarried } from './carried.ts'
 import { Deadline } from './deadline.ts'
 import { gatherSoftFailures } from './expect.ts'
 import { withoutOwnFrames } from './frames.ts'
 import { inScope } from './in-scope.ts'
+import { keepSubject } from './keep-subject.ts'
 import { scoreKept } from './kept-output.ts'
+import { readOutputFile } from './output-file.ts'
 import { redactedError } from './redacted-error.ts'
 import { type Scoring, withoutLost } from './score.ts'
 import { type Notes, subjectContext } from './subject.ts'
-import { type Telling, tellingOf } from './telling.ts'
 import { lostCall, missingKey } from './unmeasured.ts'
 
 /** How long bodies still in flight may take once the cell is over, milliseconds. */
@@ -41,6 +46,9 @@ declare module 'vitest' {
 /** The body of a cell's test: runs the subject, scores it, checks it, and returns when its record is durable. */
 export async function runCell(bridge: WorkerBridge, context: TestContext): Promise<void> {
   const binding = bridge.bindings.get(context.task)
+  if (binding?.kind === 'cell' && binding.carried !== null) {
+    return showCarried(bridge, binding.registered, binding.carried, context)
+  }
   if (binding?.kind !== 'cell' || binding.lease === null || binding.registered.planned === null) {
     throw new Error(
       `cell ${context.task.name} was started without a lease: is another test runner configured for this project?`,
@@ -69,9 +77,16 @@ interface Measured {
   readonly durable: Promise<void> | undefined
 }
 
-type Attempt =
-  | { readonly kind: 'returned'; readonly output: unknown; readonly kept: Json; readonly outcome: SubjectOutcome }
-  | { readonly kind: 'threw'; readonly thrown: unknown }
+interface Returned {
+  readonly kind: 'returned'
+  readonly output: unknown
+  /** Redacted. */
+  readonly kept: Json
+  /** Nothing of it was redacted. */
+  readonly faithful: boolean
+  readonly outcome: SubjectOutcome
+}
+type Attempt = Returned | { readonly kind: 'threw'; readonly thrown: unknown }
 
 interface Facts {
   readonly outcome: SubjectOutcome
@@ -101,6 +116,9 @@ class Execution implements CellInFlight {
   readonly #scenario: Payload
   /** What makes the test red: the first error that is a bug, an uncaught one, or a capture error. */
   #red: unknown = null
+  /** Of a subject that an earlier run ran: it is scored here, and nothing else. */
+  #before: SubjectFacts | null = null
+  #journalled = false
 
   constructor(
     bridge: WorkerBridge,
@@ -151,7 +169,12 @@ class Execution implements CellInFlight {
   async run(): Promise<Measured> {
     const traffic = await this.#openTraffic()
     traffic?.onWait((waiting) => this.#deadline.wait(waiting))
-    const attempt = await this.#runSubject(traffic)
+    const { rescore } = this.#lease
+    // A recording gives the subject's part for nothing.
+    const attempt =
+      rescore === undefined || traffic?.mode === 'replayed'
+        ? await this.#runSubject(traffic)
+        : await this.#takeSubject(traffic, rescore)
     const scored = attempt.kind === 'returned' ? await this.#scored(traffic, attempt) : NO_SCORING
     this.#red ??= scored.bug
     const closed = traffic === null ? null : await traffic.close(CLOSE_GRACE_MS, attempt.kind === 'threw')
@@ -180,9 +203,14 @@ class Execution implements CellInFlight {
       if (secrets.length > 0) record = this.#record(facts, traffic, secrets)
       else left = false
     }
+    // The next run scores it again, and does not run its subject.
+    if (record.status === 'judge_error' && attempt.kind === 'returned') await this.#keep(traffic, attempt)
+    if (this.#before !== null) record = { ...record, provenance: 'carried' }
     const missing = closed?.misses.some(({ kind }) => kind === 'no-recording') === true
     const settlement: Settlement = {
       ...settlementOf(record),
+      // The subject was paid for then.
+      ...(this.#before === null ? {} : { usd: record.cost.judgeUsd }),
       recording: missing ? 'missing' : left ? 'left' : null,
     }
     return { told: tellingOf(record), durable: this.#bridge.calls?.settled(settlement) }
@@ -236,6 +264,10 @@ class Execution implements CellInFlight {
         redactor: this.#bridge.redactor,
         notes: this.#notes,
       })
+      if (campaign.plan.sideEffects === true) {
+        // What it changes may not be a call that anybody sees.
+        await this.#bridge.control?.admitted(this.#cell.cellId, this.#lease.attempt, this.#cell.variant.lane)
+      }
       const output = await this.#deadline.bound(
         inScope(this.#bridge, { cellId: this.#cell.cellId, traffic }, 'subject', async () => campaign.run(context)),
       )
@@ -245,7 +277,8 @@ class Execution implements CellInFlight {
       const described = describeOutput(output)
       const kept = this.#bridge.redactor.json(output as Json).value
       const shown = kept === output ? described : { ...describeOutput(kept), digest: described.digest }
-      return { kind: 'returned', output, kept, outcome: { kind: 'output', output: shown } }
+      const faithful = kept === output || describeOutput(kept).digest === described.digest
+      return { kind: 'returned', output, kept, faithful, outcome: { kind: 'output', output: shown } }
     } catch (thrown) {
       return { kind: 'threw', thrown }
     } finally {
@@ -253,10 +286,43 @@ class Execution implements CellInFlight {
     }
   }
 
-  #scored(traffic: CellTraffic | null, { output, kept }: Extract<Attempt, { kind: 'returned' }>): Promise<Scoring> {
+  /** What the subject gave in an earlier run, which was cut off before it was scored. */
+  async #takeSubject(traffic: CellTraffic | null, { subject, output: kept }: Rescore): Promise<Attempt> {
+    const output = 'value' in kept ? kept.value : await readOutputFile(this.#bridge.settings.runDir, kept.file)
+    traffic?.adopt()
+    this.#before = subject
+    this.#journalled = true
+    Object.assign(this.#notes.metrics, subject.metrics)
+    Object.assign(this.#notes.tags, subject.tags)
+    this.#notes.profile = subject.profile
+    const described = { ...describeOutput(output), digest: subject.digest }
+    return { kind: 'returned', output, kept: output, faithful: true, outcome: { kind: 'output', output: described } }
+  }
+
+  /** Journals the output, once, with what the record will say of the subject. */
+  async #keep(traffic: CellTraffic | null, { kept, outcome, faithful }: Returned): Promise<void> {
+    if (this.#journalled || outcome.kind !== 'output') return
+    this.#journalled = true
+    await keepSubject(this.#bridge, {
+      ...{ cellId: this.#cell.cellId, attempt: this.#lease.attempt, traffic, kept },
+      facts: {
+        startedAt: this.#startedAt,
+        queueMs: this.#lease.queueMs,
+        wallMs: this.#bridge.clock.now() - this.#started,
+        digest: outcome.output.digest as Digest,
+        faithful,
+        metrics: { ...this.#notes.metrics },
+        tags: { ...this.#notes.tags },
+        profile: this.#notes.profile,
+      },
+    })
+  }
+
+  #scored(traffic: CellTraffic | null, attempt: Returned): Promise<Scoring> {
     return scoreKept(this.#bridge, {
-      ...{ registered: this.#registered, cell: this.#cell, lease: this.#lease, deadline: this.#deadline },
-      ...{ variant: this.#variant, scenario: this.#scenario, traffic, output, kept },
+      ...{ registered: this.#registered, cell: this.#cell, deadline: this.#deadline },
+      ...{ variant: this.#variant, scenario: this.#scenario, traffic, output: attempt.output },
+      keep: () => this.#keep(traffic, attempt),
     })
   }
 
@@ -322,9 +388,9 @@ class Execution implements CellInFlight {
       issues,
       ...this.#unjudged(scoring),
       attempts: this.#lease.attempt,
-      startedAt: this.#startedAt,
-      queueMs: this.#lease.queueMs,
-      wallMs: this.#bridge.clock.now() - this.#started,
+      startedAt: this.#before?.startedAt ?? this.#startedAt,
+      queueMs: this.#before?.queueMs ?? this.#lease.queueMs,
+      wallMs: this.#bridge.clock.now() - this.#started + (this.#before?.wallMs ?? 0),
       metrics: this.#notes.metrics,
       tags: this.#notes.tags,
       ...(this.#notes.profile === null ? {} : { agentProfile: this.#notes.profile }),

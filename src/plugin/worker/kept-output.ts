@@ -1,9 +1,8 @@
-import type { Json } from '../../core/campaign/canonical-json.ts'
 import type { Payload } from '../../core/campaign/listing.ts'
 import type { PlannedCell } from '../../core/campaign/plan.ts'
 import { callsProvider } from '../../core/campaign/scoring.ts'
 import type { CellTraffic } from '../replay/traffic.ts'
-import type { GrantedLease, RegisteredCampaign, WorkerBridge } from './bridge.ts'
+import type { RegisteredCampaign, WorkerBridge } from './bridge.ts'
 import type { Deadline } from './deadline.ts'
 import { inScope } from './in-scope.ts'
 import { type Scoring, scoreOutput } from './score.ts'
@@ -12,29 +11,27 @@ import { type Scoring, scoreOutput } from './score.ts'
 export interface SubjectOutput {
   readonly registered: RegisteredCampaign
   readonly cell: PlannedCell
-  readonly lease: GrantedLease
   readonly deadline: Deadline
   readonly variant: Payload
   readonly scenario: Payload
   readonly traffic: CellTraffic | null
   readonly output: unknown
-  /** Redacted. */
-  readonly kept: Json
+  /** Resolves when the output is durable. */
+  keep(): Promise<void>
 }
 
 /** Scores an output that is journalled before anything that may fail or cost money judges it. */
 export async function scoreKept(bridge: WorkerBridge, of: SubjectOutput): Promise<Scoring> {
-  const { registered, cell, lease, kept } = of
-  const keep = async (): Promise<void> => bridge.control?.subjectSettled(cell.cellId, lease.attempt, kept)
+  const { registered } = of
   if (registered.campaign.scorers.some((scorer) => scorer.role !== 'code' || callsProvider(scorer))) {
-    await keep()
+    await of.keep()
     return score(bridge, of)
   }
   const scoring = score(bridge, of)
   // Scorers that are done at once are journalled with the record itself, a moment later.
   if (!(scoring instanceof Promise)) return scoring
   let scored = false
-  const slow = bridge.clock.turn().then(() => (scored ? undefined : keep()))
+  const slow = bridge.clock.turn().then(() => (scored ? undefined : of.keep()))
   // A journal that cannot be written rejects the record too, and there the cell fails.
   slow.catch(() => {})
   const settled = await scoring

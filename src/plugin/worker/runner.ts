@@ -2,7 +2,7 @@ import { type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite, TestRun
 import { cellName } from '../../core/campaign/cells.ts'
 import { neverRan } from '../../core/record/build.ts'
 import { printable } from '../../core/traffic/hostile.ts'
-import { type FilePlan, settlementOf } from '../control.ts'
+import { type CarriedCell, type FilePlan, settlementOf } from '../control.ts'
 import {
   type Binding,
   BROKEN_TEST,
@@ -53,7 +53,17 @@ export default class CampaignRunner extends TestRunner {
       const answer = reply.campaigns[i]
       if (answer === undefined) continue
       registered.refused = answer.refused
-      if (answer.fingerprint !== null) registered.planned = { run: reply.run, fingerprint: answer.fingerprint }
+      if (answer.refused !== null) continue
+      registered.planned = { run: reply.run, fingerprint: answer.fingerprint }
+      if (answer.carried.length > 0) this.#carry(registered, answer.carried)
+    }
+  }
+
+  #carry(registered: RegisteredCampaign, carried: readonly CarriedCell[]): void {
+    const byId = new Map(carried.map((cell) => [cell.cellId, cell]))
+    for (const binding of this.#bridge.bindings.values()) {
+      if (binding.kind !== 'cell' || binding.registered !== registered) continue
+      binding.carried = byId.get(binding.cell.cellId) ?? null
     }
   }
 
@@ -65,7 +75,7 @@ export default class CampaignRunner extends TestRunner {
     for (const [i, cell] of cells.entries()) {
       const task = suite.tasks[i]
       if (task === undefined) continue
-      bindings.set(task, { kind: 'cell', registered, cell, lease: null, settled: false })
+      bindings.set(task, { kind: 'cell', registered, cell, lease: null, carried: null, settled: false })
       once(task)
       if (task.mode === 'run' || task.mode === 'queued') selected.push(cell.cellId)
     }
@@ -93,7 +103,7 @@ export default class CampaignRunner extends TestRunner {
     if (binding?.kind !== 'cell' || (test.mode !== 'run' && test.mode !== 'queued')) return
     const { refused, campaign } = binding.registered
     if (refused !== null) return skip(test, `the campaign was refused: see its test ${verdictTest(campaign.plan)}`)
-    if (this.#bridge.calls === null) return
+    if (this.#bridge.calls === null || binding.carried !== null) return
     const reply = await this.#bridge.calls.lease(binding.cell.cellId)
     if (!reply.granted) {
       const { reason, detail } = reply

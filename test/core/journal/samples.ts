@@ -172,5 +172,26 @@ export const anyEntry: fc.Arbitrary<JournalEntry> = fc.oneof(
     word: fc.constantFrom('PASS' as const, 'FAIL' as const, 'NO VERDICT' as const),
     reportDigest: fc.constant(someDigest),
   }),
+  fc.record({
+    kind: fc.constant('resumed' as const),
+    campaignId: id,
+    from: text,
+    since: at,
+    carried: fc.nat(),
+    rescored: fc.nat(),
+    spends: fc.array(
+      fc.record({
+        cellId,
+        attempt,
+        part: fc.constantFrom('all' as const, 'judges' as const),
+        calls: fc.nat(),
+        microUsd: fc.nat(),
+        unknownCalls: fc.nat(),
+        boundMicroUsd: fc.option(fc.nat()),
+      }),
+      { maxLength: 3 },
+    ),
+  }),
+  fc.record({ kind: fc.constant('fenced' as const), by: text, campaignId: id, at }),
   fc.record({ kind: fc.constant('end' as const), reason: fc.constantFrom(...END_REASONS) }),
 )

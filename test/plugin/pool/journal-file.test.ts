@@ -69,7 +69,7 @@ test('an owner that was replaced writes nothing, and what it managed to write do
   const { intactBytes, entries } = readJournal(await readFile(path), path)
   const file = await reopenJournalFile(path, intactBytes, () => {})
   const second = createAppender(file, { name: path, firstSeq: entries.length, fence: 2 })
-  await second.append({ kind: 'fenced', by: 'later', at: '2026-01-02T03:04:05.000Z' })
+  await second.append({ kind: 'fenced', by: 'later', campaignId: 'triage', at: '2026-01-02T03:04:05.000Z' })
   replaced = true
   await expect(first.append(problem('too late'))).rejects.toThrow('the folder was taken over')
   await late.write(encodeLine(1, problem('slipped through')))

@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../core/record/record.ts'
+import type { RunRecord } from '../core/record/record.ts'
 
 /** What a cell's record says to its test. */
 export interface Telling {

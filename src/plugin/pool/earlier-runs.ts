@@ -1,0 +1,228 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { changedParts, type FingerprintParts } from '../../core/journal/changes.ts'
+import { type EarlierCampaign, type EarlierRun, earlierRun } from '../../core/journal/earlier.ts'
+import { JournalDamagedError, journalLines } from '../../core/journal/read.ts'
+import type { RecordPlace } from '../../core/journal/recorded.ts'
+import { isUnfinished } from '../../core/journal/resume.ts'
+import { type ManifestSummary, readManifest } from './manifest.ts'
+import { ownerState, ownerWords } from './owner.ts'
+import { thisProcess } from './process-identity.ts'
+import { RUNS } from './run-folder.ts'
+
+/** Runs that are looked through, the newest first. */
+const LOOKED_AT = 100
+const RUN_ID = /^\d{8}T\d{6}Z-[0-9a-f]+$/
+const PIECE = 1 << 20
+
+/** A campaign as it is about to run. */
+export interface Wanted extends FingerprintParts {
+  readonly fingerprint: string
+}
+
+export type Found =
+  /** Nothing is left to do of it, or it never ran. */
+  | { readonly kind: 'none' }
+  /** A run that goes on, or may go on, has it. */
+  | { readonly kind: 'busy'; readonly runId: string; readonly why: string }
+  /** It was left unfinished, and is another one now. */
+  | { readonly kind: 'changed'; readonly runId: string; readonly parts: readonly string[] }
+  /** It was left unfinished by a run that answered its calls in another way. */
+  | { readonly kind: 'other-mode'; readonly runId: string; readonly policy: string }
+  | { readonly kind: 'unfinished'; readonly journal: EarlierJournal; readonly campaign: EarlierCampaign }
+
+/** The journal of an earlier run, open for what is read again. */
+export class EarlierJournal {
+  readonly runId: string
+  readonly dir: string
+  readonly path: string
+  #read: EarlierRun
+  readonly #handle: number
+  #bytes: number
+
+  /** @throws JournalDamagedError where a line is damaged */
+  constructor(runId: string, dir: string) {
+    this.runId = runId
+    this.dir = dir
+    this.path = join(dir, 'journal.jsonl')
+    this.#handle = openSync(this.path, constants.O_RDONLY | constants.O_NOFOLLOW)
+    try {
+      this.#bytes = fstatSync(this.#handle).size
+      this.#read = this.#parse(this.#bytes)
+    } catch (error) {
+      closeSync(this.#handle)
+      throw error
+    }
+  }
+
+  get run(): EarlierRun {
+    return this.#read
+  }
+
+  /** Reads it again where somebody has written to it since. Call it when nobody can any more. */
+  refresh(): void {
+    const { size } = fstatSync(this.#handle)
+    if (size === this.#bytes) return
+    this.#bytes = size
+    this.#read = this.#parse(size)
+  }
+
+  line({ offset, length }: RecordPlace): Buffer {
+    const line = Buffer.alloc(length)
+    readSync(this.#handle, line, 0, length, offset)
+    return line
+  }
+
+  close(): void {
+    closeSync(this.#handle)
+  }
+
+  #parse(bytes: number): EarlierRun {
+    return earlierRun(journalLines(piecesOf(this.#handle, bytes), this.path))
+  }
+}
+
+function* piecesOf(handle: number, bytes: number): Generator<Buffer> {
+  const piece = Buffer.alloc(Math.min(PIECE, bytes))
+  for (let at = 0; at < bytes; ) {
+    const length = readSync(handle, piece, 0, Math.min(piece.length, bytes - at), at)
+    if (length === 0) return
+    at += length
+    yield piece.subarray(0, length)
+  }
+}
+
+/** What a campaign that the damaged journal may be about is told, before anything is paid again. */
+export class UnreadableRunError extends Error {
+  override readonly name = 'UnreadableRunError'
+}
+
+interface Looked {
+  readonly runId: string
+  readonly dir: string
+  readonly manifest: ManifestSummary | null
+}
+
+export interface LookingOptions {
+  readonly root: string
+  /** The run that looks. */
+  readonly runId: string
+  readonly project: string
+  readonly policy: string
+}
+
+/** The runs before this one, the newest first; each journal is read at most once. */
+export class EarlierRuns {
+  readonly #options: LookingOptions
+  #listed: Promise<readonly Looked[]> | null = null
+  readonly #journals = new Map<string, EarlierJournal | JournalDamagedError | null>()
+
+  constructor(options: LookingOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The newest run of the campaign, with this fingerprint, that ran all of it.
+   *
+   * @throws UnreadableRunError where it is damaged
+   */
+  async find(wanted: Wanted): Promise<Found> {
+    this.#listed ??= this.#list()
+    const byId = new Map((await this.#listed).map((each) => [each.runId, each]))
+    const seen = new Set<string>()
+    let aside: Found = { kind: 'none' }
+    const look = async (each: Looked): Promise<Found | null> => {
+      if (seen.has(each.runId)) return null
+      seen.add(each.runId)
+      const found = await this.#look(each, wanted)
+      if (found === null) return null
+      if (found.kind === 'changed' || found.kind === 'other-mode') {
+        if (aside.kind === 'none') aside = found
+        return null
+      }
+      // A clock that went back gives the later run the earlier name.
+      const later = found.kind === 'unfinished' ? byId.get(found.campaign.continuedBy ?? '') : undefined
+      return (later === undefined ? null : await look(later)) ?? found
+    }
+    for (const each of byId.values()) {
+      const found = await look(each)
+      if (found !== null) return found
+    }
+    return aside
+  }
+
+  close(): void {
+    for (const journal of this.#journals.values()) if (journal instanceof EarlierJournal) journal.close()
+    this.#journals.clear()
+  }
+
+  async #list(): Promise<readonly Looked[]> {
+    const { root, runId: own, project } = this.#options
+    const runs = join(root, RUNS)
+    // A symbolic link is no folder of ours.
+    const names = (await readdir(runs, { withFileTypes: true }))
+      .filter((entry) => entry.isDirectory() && RUN_ID.test(entry.name) && entry.name !== own)
+      .map((entry) => entry.name)
+      .sort()
+      .reverse()
+      .slice(0, LOOKED_AT)
+    const looked = await Promise.all(
+      names.map(async (runId) => {
+        const dir = join(runs, runId)
+        return { runId, dir, manifest: await readManifest(join(dir, 'manifest.json')) }
+      }),
+    )
+    return looked.filter(({ manifest }) => manifest === null || manifest.project === project)
+  }
+
+  async #look({ runId, dir, manifest }: Looked, wanted: Wanted): Promise<Found | null> {
+    const { campaignId } = wanted.plan
+    if (manifest?.end === 'finished' && manifest.campaigns.every(({ unfinished }) => unfinished === 0)) {
+      const campaign = manifest.campaigns.find((each) => each.campaignId === campaignId)
+      const same = campaign?.fingerprint === wanted.fingerprint && manifest.policy.traffic === this.#options.policy
+      return same && campaign.selected === 'all' && !campaign.skipped ? { kind: 'none' } : null
+    }
+    const journal = this.#journal(runId, dir)
+    if (journal === null) return null
+    if (journal instanceof JournalDamagedError) throw unreadable(runId, dir, journal)
+    const { run, campaigns } = journal.run
+    const campaign = campaigns.get(campaignId)
+    // Neither a shard nor what shards were merged into: their captures lie with the shards.
+    if (run === null || run.shard !== undefined || run.merged !== undefined) return null
+    if (run.project !== this.#options.project || campaign === undefined || !campaign.whole) return null
+    const state = await ownerState({ dir, here: thisProcess(), now: () => new Date() })
+    if (state.held !== 'free') return { kind: 'busy', runId, why: ownerWords(state) }
+    const unfinished = isUnfinished(journal.run)
+    if (run.policy !== this.#options.policy) {
+      return unfinished ? { kind: 'other-mode', runId, policy: run.policy } : null
+    }
+    if (campaign.fingerprint !== wanted.fingerprint) {
+      return unfinished ? { kind: 'changed', runId, parts: changedParts(campaign, wanted) } : null
+    }
+    return unfinished ? { kind: 'unfinished', journal, campaign } : { kind: 'none' }
+  }
+
+  #journal(runId: string, dir: string): EarlierJournal | JournalDamagedError | null {
+    const known = this.#journals.get(runId)
+    if (known !== undefined) return known
+    let journal: EarlierJournal | JournalDamagedError | null
+    try {
+      journal = new EarlierJournal(runId, dir)
+    } catch (error) {
+      // A folder without a journal is one of a run that never got to anything.
+      if (error instanceof JournalDamagedError) journal = error
+      else if ((error as NodeJS.ErrnoException).code === 'ENOENT') journal = null
+      else throw error
+    }
+    this.#journals.set(runId, journal)
+    return journal
+  }
+}
+
+function unreadable(runId: string, dir: string, { message, intact }: JournalDamagedError): UnreadableRunError {
+  return new UnreadableRunError(
+    `the newest unfinished run, ${runId}, cannot be continued: ${message}. Cut journal.jsonl there after ${intact.bytes} ` +
+      `bytes to go on with what is intact, delete ${dir}, or set EVALS_RESUME=0 to start afresh and pay all of it again`,
+  )
+}

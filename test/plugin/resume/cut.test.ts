@@ -1,0 +1,105 @@
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readJournal } from '../../../src/core/journal/read.ts'
+import { journalOf, lasting, settledIn, spendsIn } from './accounting.ts'
+import { charged, type Driven, died, drive, type Ledger } from './driven.ts'
+
+let folder: string
+let whole: Driven
+let journal: Buffer
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cut-'))
+  whole = await drive(join(folder, 'whole'), { calls: [] })
+  journal = await readFile(join(whole.dir, 'journal.jsonl'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const microUsd = (usd: number | null): number => (usd === null ? Number.NaN : Math.round(usd * 1_000_000))
+const byCell = (records: Driven['records']) => records.toSorted((a, b) => (a.cellId < b.cellId ? -1 : 1))
+
+/** Cuts the run off, goes on with it, and checks what must hold however it was cut. */
+async function goOn(bytes: number, lost: (cellId: string) => boolean): Promise<void> {
+  const root = join(folder, 'cut')
+  const ledger: Ledger = await died(whole, root, bytes, lost)
+  const before = readJournal(journal.subarray(0, bytes), 'journal.jsonl').entries
+  const settled = new Set(settledIn(before).map(({ cellId }) => cellId))
+  const calledBefore = ledger.calls.length
+  const next = await drive(root, ledger)
+  expect(next.refused).toBeNull()
+  // Nothing is lost, nothing that was settled is done again, and no output is bought twice.
+  expect(byCell(next.records).map(lasting)).toEqual(byCell(whole.records).map(lasting))
+  const now = ledger.calls.slice(calledBefore)
+  expect(now.filter(({ cellId }) => settled.has(cellId))).toEqual([])
+  const kept = new Set(before.flatMap((entry) => (entry.kind === 'subject-settled' ? [entry.cellId] : [])))
+  expect(now.filter(({ cellId, role }) => role === 'subject' && kept.has(cellId))).toEqual([])
+  // What was charged stands in the records, beside them, or is unknown within its bound.
+  const entries = await journalOf(next.dir)
+  const spends = spendsIn(entries)
+  const known =
+    settledIn(entries).reduce((sum, { cost }) => sum + microUsd(cost.usd), 0) +
+    spends.reduce((sum, spend) => sum + spend.microUsd, 0)
+  const bound = spends.reduce((sum, spend) => sum + (spend.boundMicroUsd ?? Number.NaN), 0)
+  expect(charged(ledger)).toBeGreaterThanOrEqual(known)
+  expect(charged(ledger)).toBeLessThanOrEqual(known + bound)
+}
+
+test('scenarios 43 to 50: cut after any line of its journal, a run goes on to the same records and the same money', async () => {
+  expect(whole.records).toHaveLength(12)
+  let lines = 0
+  for (let end = journal.indexOf(10); end !== -1; end = journal.indexOf(10, end + 1)) {
+    lines++
+    // The plan comes second: before it nothing is to be gone on with.
+    if (lines === 1 || end === journal.length - 1) continue
+    await goOn(end + 1, (cellId) => (Number.parseInt(cellId.slice(-1), 16) + lines) % 2 === 0)
+  }
+  expect(lines).toBeGreaterThanOrEqual(40)
+}, 300_000)
+
+test('cut inside its last lines, a run goes on from what stands before the cut', async () => {
+  const ends = [...journal.entries()].flatMap(([at, byte]) => (byte === 10 ? [at] : []))
+  // The last lines say verdict and end; those before them are of cells.
+  for (const last of ends.slice(-5, -2)) {
+    const start = (ends[ends.indexOf(last) - 1] ?? 0) + 1
+    for (let bytes = start + 1; bytes < last; bytes += Math.ceil((last - start) / 5)) {
+      await goOn(bytes, () => true)
+    }
+  }
+}, 300_000)
+
+test('a flipped bit anywhere stops the next run before it spends, or was in a line that never counted', async () => {
+  const cut = journal.subarray(0, journal.lastIndexOf('"kind":"end"') - 60)
+  const root = join(folder, 'flipped')
+  for (let at = 30; at < cut.length; at += Math.ceil(cut.length / 25)) {
+    const ledger = await died(whole, root, cut.length, () => false)
+    const path = join(root, '.evals', basename(whole.dir), 'journal.jsonl')
+    const flipped = Buffer.from(cut)
+    flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8))
+    await writeFile(path, flipped)
+    const before = ledger.calls.length
+    const next = await drive(root, ledger)
+    if (at > cut.lastIndexOf('\n')) continue
+    expect(next.refused, `byte ${at}`).toContain('cannot be continued')
+    expect(ledger.calls).toHaveLength(before)
+  }
+}, 300_000)
+
+test('a clock that went back does not hide the run that went on', async () => {
+  const root = join(folder, 'back')
+  const firstSettled = journal.indexOf('"kind":"settled"')
+  const ledger = await died(whole, root, journal.indexOf(10, firstSettled) + 1, () => false)
+  const first = await drive(root, ledger)
+  expect(first.said[0]).toContain('goes on from run')
+  // The run that was gone on with has the later name, and the one that went on died before its end.
+  await rename(join(root, '.evals', basename(whole.dir)), join(root, '.evals', '29990101T000000Z-ffffff'))
+  const text = await readFile(join(first.dir, 'journal.jsonl'), 'utf8')
+  await writeFile(join(first.dir, 'journal.jsonl'), `${text.split('\n').slice(0, -2).join('\n')}\n`)
+  await rm(join(first.dir, 'manifest.json'))
+  const before = ledger.calls.length
+  const second = await drive(root, ledger)
+  expect(second.said[0]).toContain(`goes on from run ${basename(first.dir)}`)
+  expect(second.records).toHaveLength(12)
+  expect(ledger.calls).toHaveLength(before)
+}, 60_000)
