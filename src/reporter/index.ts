@@ -1,8 +1,10 @@
-import { dirname, relative, sep } from 'node:path'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
 import type { Reporter, TestCase, TestModule, TestRunEndReason, Vitest } from 'vitest/node'
 import { RunRecord } from '../core/record/record.ts'
 import { type FinishedRun, RUN_OUTPUTS, type RunSource } from '../core/report/run-source.ts'
 import { printable } from '../core/traffic/hostile.ts'
+import type { BlobFile } from './blobs.ts'
 import { toldBy } from './github/told.ts'
 import { harmless } from './inline.ts'
 import { createLiveLine, type LiveLine } from './live.ts'
@@ -71,9 +73,12 @@ export default class CampaignReporter implements Reporter {
   /** Gives a cell's record to every reporter, the blob one included; read only when one of them asks. */
   onTestCaseResult(test: TestCase): void {
     const source = this.#source
-    const { campaign }: { readonly campaign?: { readonly cellId?: string } } = test.meta()
-    const cellId = campaign?.cellId
-    if (source === null || campaign === undefined || cellId === undefined) return
+    const { campaign }: { readonly campaign?: { readonly cellId?: string; readonly campaignId?: string } } = test.meta()
+    // Merged reports carry what the runs themselves put in.
+    if (source === null || campaign === undefined || this.#merges()) return
+    const { cellId, campaignId } = campaign
+    if (campaignId !== undefined) lazily(campaign, 'carried', () => source.plan(campaignId))
+    if (cellId === undefined) return
     lazily(campaign, 'record', () => source.record(cellId))
     if (source.taskMeta(test.project.name) !== 'vitest-evals') return
     for (const key of ['eval', 'harness'] as const) {
@@ -94,7 +99,9 @@ export default class CampaignReporter implements Reporter {
     const source = this.#source
     if (source === null) return this.#listCells(modules)
     try {
-      const finished = await source.finish({ reason, modules: modules.map(moduleOf) })
+      const finished = this.#merges()
+        ? await this.#merged()
+        : await source.finish({ reason, modules: modules.map(moduleOf) })
       if (finished.red) fail()
       await this.#show(finished, modules)
     } catch (error) {
@@ -104,6 +111,19 @@ export default class CampaignReporter implements Reporter {
     } finally {
       source.closed()
     }
+  }
+
+  /** `vitest --merge-reports`: nothing runs, the records are in the blobs. */
+  #merges(): boolean {
+    return typeof this.#vitest?.config.mergeReports === 'string'
+  }
+
+  async #merged(): Promise<FinishedRun> {
+    const { runsOfBlobs } = await import('./blobs.ts')
+    const { state, config } = this.#vitest ?? {}
+    const finished = runsOfBlobs((state?.blobs?.files ?? []) as readonly BlobFile[], config?.root ?? process.cwd())
+    for (const { runDir } of finished.runs) await mkdir(join(runDir, 'reports'), { recursive: true, mode: 0o700 })
+    return finished
   }
 
   async #show({ runs, notes }: FinishedRun, modules: readonly TestModule[]): Promise<void> {

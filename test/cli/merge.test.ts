@@ -34,7 +34,10 @@ beforeAll(async () => {
     [['--shard', '2/3'], {}],
     [['--project', 'evals'], { EVALS_SHARD: '3/3' }],
   ] as const) {
-    const { code, output } = await runVitest(root, args, { EVALS_MODE: 'replay', ...env })
+    const { code, output } = await runVitest(root, [...args, '--reporter=default', '--reporter=blob'], {
+      EVALS_MODE: 'replay',
+      ...env,
+    })
     expect(code, output).toBe(0)
     outputs.push(output)
     shards.push(await newest())
@@ -75,6 +78,18 @@ test('together they are the run that was not divided', async () => {
   // The order in which they are named is nobody's business, and folders do as well as ids.
   await runHere(root, ['merge', ...[2, 0, 1].map((at) => join(root, '.evals', shards[at] ?? ''))])
   expect(untimed(await reportOf(await newest()))).toEqual(untimed(await reportOf(whole)))
+})
+
+test('the blob reports of the shards merge into the same verdict', async () => {
+  const { code, output } = await runVitest(root, [`--merge-reports=${join(root, '.vitest-reports')}`])
+  const { headline } = (await reportOf(whole)).verdict
+  expect([code, output.replaceAll(/\s+/g, ' ')]).toEqual([0, expect.stringContaining(headline.slice(0, 60))])
+  expect(output).toMatch(/COVERAGE {2}96 planned: 96 scored/)
+  await rm(join(root, '.vitest-reports/blob-1-3.json'))
+  const without = await runVitest(root, [`--merge-reports=${join(root, '.vitest-reports')}`])
+  expect(without.output).toMatch(/COVERAGE {2}96 planned: .*not_run/)
+  expect(without.output).toContain('FAIL')
+  expect(without.code).toBe(1)
 })
 
 test('of a shard that is missing the cells are not run', async () => {

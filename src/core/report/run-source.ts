@@ -1,3 +1,4 @@
+import type { CampaignPlan } from '../campaign/plan.ts'
 import type { RunRecord } from '../record/record.ts'
 import type { CampaignMaterial } from './material.ts'
 import type { CampaignReport } from './report.ts'
@@ -72,6 +73,8 @@ export interface RunSource {
   taskMeta(project: string): TaskMetaShape | null
   /** The journalled record of a cell of this run or the one before; null for a cell that has none. */
   record(cellId: string): RunRecord | null
+  /** The plan of a campaign of this run or the one before; null for a campaign that has none. */
+  plan(campaignId: string): { readonly plan: CampaignPlan; readonly fingerprint: string } | null
   /** Gives every planned cell its status, computes the reports and closes the journal. */
   finish(input: FinishInput): Promise<FinishedRun>
   /** Everything is printed. */

@@ -50,6 +50,14 @@ export class VitestRuns implements RunSource {
     return null
   }
 
+  plan(campaignId: string): ReturnType<RunSource['plan']> {
+    for (const { campaigns } of this.#known) {
+      const state = campaigns.get(campaignId)
+      if (state !== undefined) return { plan: state.plan, fingerprint: state.fingerprint }
+    }
+    return null
+  }
+
   live(): LiveState | null {
     if (this.#open.length === 0) return null
     let done = 0

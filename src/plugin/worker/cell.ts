@@ -2,7 +2,7 @@ import type { TestContext } from 'vitest'
 import { canonicalJson, type Json } from '../../core/campaign/canonical-json.ts'
 import type { Digest } from '../../core/campaign/identity.ts'
 import type { Payload } from '../../core/campaign/listing.ts'
-import type { PlannedCell } from '../../core/campaign/plan.ts'
+import type { CampaignPlan, PlannedCell } from '../../core/campaign/plan.ts'
 import { type CheckedCall, checkCell } from '../../core/integrity/check.ts'
 import { leftOverFaults } from '../../core/integrity/faults.ts'
 import type { SubjectFacts } from '../../core/journal/entry.ts'
@@ -38,8 +38,16 @@ const CLOSE_GRACE_MS = 2_000
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** The cell's RunRecord, for reporters and merged blob reports: put in by the reporter, in the main process. */
-    campaign?: { readonly cellId: string; readonly record?: RunRecord }
+    /**
+     * The cell's RunRecord, or of a campaign's last test its plan, for reporters and merged blob reports: put in by the
+     * reporter, in the main process.
+     */
+    campaign?:
+      | { readonly cellId: string; readonly record?: RunRecord }
+      | {
+          readonly campaignId: string
+          readonly carried?: { readonly plan: CampaignPlan; readonly fingerprint: string }
+        }
   }
 }
 

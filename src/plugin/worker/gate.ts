@@ -19,6 +19,7 @@ export async function showVerdict(
   context: TestContext,
 ): Promise<void> {
   const { control } = bridge
+  context.task.meta.campaign = { campaignId: registered.campaign.plan.campaignId }
   if (control === null) throw new Error('the gate runs only inside a run, never while tests are listed')
   if (registered.refused !== null) throw new GateError(registered.refused, registered.site)
   const verdict = await control.verdict(registered.campaign.plan.campaignId)
