@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { asAccepted } from '../../../src/core/accepted/as-accepted.ts'
+import { buildReport } from '../../../src/core/report/build.ts'
 import { PAGE_LIMIT } from '../../../src/reporter/html/budget.ts'
 import { visible } from '../../../src/reporter/html/visible.ts'
 import { renderHtml } from '../../../src/reporter/html.ts'
-import { planOf, recordsOf } from '../../core/report/records.ts'
+import { fingerprintOf, inputOf, planOf, recordsOf } from '../../core/report/records.ts'
 import {
   type Campaign,
   campaignOf,
@@ -97,6 +99,29 @@ describe('a campaign with something of everything', () => {
     expect(changes).toHaveLength(24)
     expect(changes).toEqual(changes.toSorted((a, b) => ORDER.indexOf(a ?? '') - ORDER.indexOf(b ?? '')))
     expect(changes[0]).toBe('worse')
+  })
+})
+
+describe('a campaign compared with accepted records', () => {
+  test('has a column for them, beside the cells of the run', () => {
+    const plan = planOf({
+      variants: ['current'],
+      scenarios: 8,
+      gate: { comparator: null, accepted: { variant: null }, candidates: ['current'] },
+    })
+    const of = { ...plan, runId: 'run-0', startedAt: '2026-11-01T00:00:00.000Z', fingerprint: fingerprintOf(plan) }
+    const accepted = asAccepted(
+      { ...of, commit: { sha: null, dirty: false } },
+      recordsOf(plan, () => 1),
+    )
+    const records = recordsOf(plan, (_, { scenario }) => (scenario < 7 ? 0 : 1))
+    const report = buildReport({ ...inputOf(plan, records), accepted })
+    const { material } = campaignOf(plan, records)
+    const { errors, text } = parsed(renderHtml(report, { ...material, accepted }, 'triage'))
+    expect(errors).toEqual([])
+    expect(text.includes('current (accepted)')).toBe(true)
+    expect(text.includes('8 scenarios: 7 worse, 0 better, 1 the same, 0 with missing cells')).toBe(true)
+    expect(text.includes('An accepted record: its exchanges are not kept with it.')).toBe(true)
   })
 })
 
