@@ -21,7 +21,7 @@ import { WRITING, writeRun } from './report.ts'
 import { type FoundRun, findRun } from './run-folder.ts'
 
 /** What of a shard's folder is not its journal and belongs to its cells. */
-const KEPT = ['raw', 'artifacts', 'commands', 'accepted'] as const
+const KEPT = ['raw', 'outputs', 'artifacts', 'commands', 'accepted'] as const
 
 export const merge: Command = {
   name: 'merge',

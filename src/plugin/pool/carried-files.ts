@@ -5,6 +5,7 @@ import { sha256Hex } from '../../core/campaign/identity.ts'
 import { type Capture, readCapture } from '../../core/traffic/capture.ts'
 import { encodeExchange } from '../../core/traffic/format.ts'
 import { encodeSent } from '../../core/traffic/sent.ts'
+import { COMMANDS } from '../worker/command/checkpoints.ts'
 import { writeAtomic } from './atomic-file.ts'
 
 const EMPTY: Capture = { exchanges: [], sent: [], unfinished: [] }
@@ -19,8 +20,11 @@ export class CarriedFiles {
     this.#to = to
   }
 
-  /** Raw captures and artifacts of cells whose records stand. */
+  /** Raw captures and artifacts of cells whose records stand, and the finished commands of all scorers. */
   async carry(cellIds: ReadonlySet<string>): Promise<void> {
+    const commands = await namesIn(join(this.#from, COMMANDS))
+    if (commands.length > 0) await makeFolder(join(this.#to, COMMANDS))
+    for (const name of commands) await this.#bring(join(COMMANDS, name))
     const captures = (await namesIn(join(this.#from, 'raw'))).filter((name) => cellIds.has(name.split('.')[0] ?? ''))
     for (const name of captures) await this.#bring(join('raw', name))
     for (const cellId of (await namesIn(join(this.#from, 'artifacts'))).filter((name) => cellIds.has(name))) {

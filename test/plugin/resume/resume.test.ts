@@ -1,6 +1,6 @@
 import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { expectCleanOutput, inspectRun } from '../../harness/inspect.ts'
 import { project, runVitest, startVitest } from '../../harness/run-vitest.ts'
 import { byCell, expectAccounted, journalOf, lasting, newestDir, settledIn, spendsIn } from './accounting.ts'
@@ -104,6 +104,26 @@ describe('a judge', () => {
     await rm(join(root, '.evals'), { recursive: true })
     await runVitest(root, [], { ...provider.env, ...env })
     expect(byCell(run.records).map(lasting)).toEqual(byCell((await inspectRun(root)).records).map(lasting))
+  })
+
+  test('that is asked again does not make a finished command run again', async () => {
+    let hold = true
+    const provider = await countingProvider(({ model }) => (hold && model === 'gpt-5' ? 'hold' : 'answer'))
+    const root = await project('durable')
+    const marks = join(root, 'marks')
+    await writeFile(marks, '')
+    const env = { ...provider.env, FILES: 'commanded.eval.ts', MARKS: marks }
+    const run = startVitest(root, [], env)
+    const finished = async () => (await readdir(join(await newestDir(root), 'commands'))).length
+    await vi.waitUntil(async () => (await finished().catch(() => 0)) === 3, { timeout: 300_000, interval: 100 })
+    run.child.kill('SIGKILL')
+    await run.done
+    hold = false
+    const { code, output } = await runVitest(root, [], env)
+    expect(code, output).toBe(0)
+    const { records } = await inspectRun(root)
+    expect(records.map(({ scores }) => [scores.built?.pass, scores.polite?.pass])).toEqual(Array(3).fill([true, true]))
+    expect(await readFile(marks, 'utf8')).toBe('...')
   })
 
   test('that failed is asked again by the next run, on outputs of any size', async () => {

@@ -11,7 +11,7 @@ import {
 import { writeAtomic } from '../../pool/atomic-file.ts'
 
 /** Folder of a run's finished commands, one file each, named by its identity. */
-const COMMANDS = 'commands'
+export const COMMANDS = 'commands'
 
 const fileOf = (runDir: string, identity: Digest): string => join(runDir, COMMANDS, `${identity.slice(-64)}.json`)
 
