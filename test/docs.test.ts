@@ -1,8 +1,17 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { expect, test } from 'vitest'
+import { transformWithOxc } from 'vite'
+import { describe, expect, test } from 'vitest'
+import { parse as parseYaml } from 'yaml'
+import { findCommand } from '../src/cli/arguments.ts'
+import { COMMANDS } from '../src/cli/commands.ts'
+import { COMMON_OPTIONS } from '../src/cli/help.ts'
+import { evals } from '../src/plugin/index.ts'
 import { expectCleanOutput, inspectRun } from './harness/inspect.ts'
-import { project, REPOSITORY, runVitest } from './harness/run-vitest.ts'
+import { runCli } from './harness/run-cli.ts'
+import { newestRun, project, REPOSITORY, runVitest, VITEST } from './harness/run-vitest.ts'
 import { type Answer, completion, startProvider } from './plugin/modes/provider.ts'
 
 /** Samples of a page that name the file they are: path → text. */
@@ -25,10 +34,7 @@ async function tryOut(page: string, extra: Readonly<Record<string, string>> = {}
   const provider = await startProvider(judging)
   const root = await project('docs')
   const files = { ...extra, ...Object.fromEntries(await samples(page)) }
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(root, path)), { recursive: true })
-    await writeFile(join(root, path), text)
-  }
+  await place(root, files)
   const first = await runVitest(root, ['--project', 'evals'], provider.env)
   expect(first.code, first.output).toBe(0)
   expectCleanOutput(first.output)
@@ -37,8 +43,16 @@ async function tryOut(page: string, extra: Readonly<Record<string, string>> = {}
   const again = await runVitest(root, ['--project', 'evals'], { ...provider.env, CI: '1' })
   expect(again.code, again.output).toBe(0)
   expect(provider.fresh()).toEqual([])
-  return { live, replayed: await inspectRun(root), output: first.output }
+  return { root, live, replayed: await inspectRun(root), output: first.output }
 }
+
+/** Every page that has samples. */
+const PAGES = [
+  'README.md',
+  ...(await readdir(join(REPOSITORY, 'docs')))
+    .filter((name) => /\.(?:md|txt)$/.test(name))
+    .map((name) => `docs/${name}`),
+]
 
 test('the samples of the README run as they stand there', async () => {
   const { live, replayed } = await tryOut('README.md')
@@ -71,3 +85,194 @@ test('the samples of the authoring page run as they stand there', async () => {
     'passRate',
   ])
 })
+
+test('the samples of getting started run as they stand there, and their records are read by the script of the outputs page', async () => {
+  const { root, live, replayed } = await tryOut('docs/getting-started.md')
+  expect(live.of('tone').map(({ status, provenance }) => `${status} ${provenance}`)).toEqual(
+    Array(32).fill('scored live'),
+  )
+  expect(replayed.of('tone').map(({ provenance }) => provenance)).toEqual(Array(32).fill('replayed'))
+
+  const script = (await samples('docs/outputs.md')).get('scripts/red.ts') ?? ''
+  const { code } = await transformWithOxc(script, 'red.ts')
+  await writeFile(join(root, 'red.mjs'), code)
+  const { dir } = await newestRun(root)
+  const read = await run(
+    process.execPath,
+    ['red.mjs', join(dir, 'reports/tone.json'), join(dir, 'records.jsonl')],
+    root,
+  )
+  expect(read.output.trim()).toMatch(/^(?:PASS|NO VERDICT) 0 cells did not pass$/)
+})
+
+test('the samples of the pages for users of other tools run as they stand there', async () => {
+  const root = await project('docs')
+  for (const tool of ['evalite', 'promptfoo', 'vitest-evals']) {
+    await place(root, Object.fromEntries(await samples(`docs/from-${tool}.md`)))
+  }
+  const { code, output } = await runVitest(root, ['--project', 'evals'], { CI: '1' })
+  expect(code, output).toBe(0)
+  expectCleanOutput(output)
+  const ran = await inspectRun(root)
+  const scores = (campaign: string) => new Set(ran.of(campaign).map(({ score }) => score))
+  expect(scores('greeting')).toEqual(new Set([0, 1]))
+  expect(scores('translate')).toEqual(new Set([1]))
+  expect(scores('refund agent')).toEqual(new Set([1]))
+})
+
+test('the sample of accepted records runs, is accepted, and is compared with itself', async () => {
+  const root = await project('docs')
+  const files = { ...Object.fromEntries(await samples('docs/gates.md')) }
+  files['vitest.config.ts'] = (await samples('README.md')).get('vitest.config.ts') ?? ''
+  await place(root, files)
+  const refused = await runVitest(root, ['--project', 'evals'])
+  expect(refused.code).toBe(1)
+  const first = await runVitest(root, ['--project', 'evals'], { EVALS_BASELINE: 'new' })
+  expect(first.code, first.output).toBe(0)
+  const accepted = await runCli(root, ['accept', 'triage'])
+  expect(accepted.code, accepted.stderr).toBe(0)
+  const compared = await runVitest(root, ['--project', 'evals'])
+  expect(compared.code, compared.output).toBe(0)
+  expect((await newestRun(root)).reports.triage?.verdict.outcome).toBe('hold')
+})
+
+describe('CI', () => {
+  interface Step {
+    readonly run?: string
+    readonly env?: { readonly [name: string]: string }
+  }
+
+  /** A runner: `npm`, `npx` and `gh` as far as the steps use them, on a project with a red campaign. */
+  async function runner() {
+    const root = await project('outputs')
+    const bin = join(root, 'bin')
+    await mkdir(bin)
+    const node = JSON.stringify(process.execPath)
+    const tool = (name: string, script: string) => writeFile(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    await tool('npm', 'exit 0')
+    await tool(
+      'npx',
+      `tool=$1; shift\ncase $tool in\nvitest) exec ${node} ${JSON.stringify(VITEST)} "$@";;\nvitest-campaign) exec ${node} ${JSON.stringify(join(REPOSITORY, 'dist/cli/main.js'))} "$@";;\nesac`,
+    )
+    await tool('gh', `exec ${node} ${JSON.stringify(join(REPOSITORY, 'test/harness/gh.mjs'))} "$@"`)
+    const comments = join(root, 'comments.json')
+    await writeFile(comments, '[]')
+    const env = { PATH: `${bin}:${process.env.PATH}`, CI: '1', NO_COLOR: '1', HOME: root, GH_COMMENTS: comments }
+    const shell = (script: string, more: object = {}) =>
+      run('bash', ['-e', '-o', 'pipefail', '-c', script], root, { ...env, ...more })
+    const stored = async () =>
+      JSON.parse(await readFile(comments, 'utf8')) as { id: number; body: string; user: { login: string } }[]
+    return { root, shell, stored, comments }
+  }
+
+  const yamlOf = async (path: string): Promise<unknown> => {
+    const text = await readFile(join(REPOSITORY, 'docs/ci.md'), 'utf8')
+    const block = [...text.matchAll(/^```yaml\n# (\S+)\n([\s\S]*?)^```$/gm)].find(([, name]) => name === path)
+    return parseYaml(block?.[2] ?? '')
+  }
+
+  test('the workflow for GitHub comments once, edits its comment afterwards, and leaves those of others alone', async ({
+    skip,
+  }) => {
+    if ((await run('jq', ['--version'], REPOSITORY)).code !== 0) skip('jq is not installed: gh brings its own')
+    const workflow = (await yamlOf('.github/workflows/evals.yml')) as { jobs: { evals: { steps: Step[] } } }
+    const steps = workflow.jobs.evals.steps.filter((step): step is Step & { run: string } => step.run !== undefined)
+    expect(steps.map(({ run: script }) => script.split('\n')[0])).toEqual([
+      'npm ci',
+      'npx vitest run --project evals',
+      'file=".evals/$(cat .evals/latest)/comment.md"',
+    ])
+    const { root, shell, stored, comments } = await runner()
+    await writeFile(
+      comments,
+      JSON.stringify([{ id: 1, body: '<!-- vitest-campaign:evals --> mine', user: { login: 'somebody' } }]),
+    )
+    const github = { GITHUB_REPOSITORY: 'o/r', GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: join(root, 'summary.md') }
+    const expressions: { readonly [expression: string]: string } = {
+      'github.token': 'token',
+      'github.repository': 'o/r',
+      'github.event.pull_request.number': '7',
+    }
+    const play = async () => {
+      const codes: (number | null)[] = []
+      for (const { run: script, env = {} } of steps) {
+        const given = Object.entries(env).map(([name, value]) => [
+          name,
+          value.replace(/\$\{\{ (\S+) \}\}/g, (_, expression) => expressions[expression] ?? `unknown: ${expression}`),
+        ])
+        const { code, output } = await shell(script, { ...github, ...Object.fromEntries(given) })
+        codes.push(code)
+        if (script.startsWith('file=')) expect(code, output).toBe(0)
+      }
+      return codes
+    }
+    // The fixture's red campaign is in it: the step that runs Vitest fails, the comment is posted all the same.
+    expect(await play()).toEqual([0, 1, 0])
+    const [others, first, ...none] = await stored()
+    expect(none).toEqual([])
+    expect(others?.body).toBe('<!-- vitest-campaign:evals --> mine')
+    expect(first?.body).toMatch(/^<!-- vitest-campaign:evals -->\n\n### ❌ FAIL: worse is worse/)
+    await rm(join(root, 'red.eval.ts'))
+    expect(await play()).toEqual([0, 0, 0])
+    const again = await stored()
+    expect(again).toHaveLength(2)
+    expect(again[1]).toMatchObject({
+      id: first?.id,
+      body: expect.stringMatching(/^<!-- vitest-campaign:evals -->\n\n### ✅ PASS/),
+    })
+    expect(await readFile(join(root, 'summary.md'), 'utf8')).toMatch(/^### ✅ PASS/m)
+  })
+
+  test('the job for GitLab runs, and its report is where it says', async () => {
+    const jobs = (await yamlOf('.gitlab-ci.yml')) as {
+      evals: { script: string[]; artifacts: { paths: string[]; reports: { junit: string } } }
+    }
+    const { root, shell } = await runner()
+    const { code } = await shell(jobs.evals.script.join('\n'))
+    expect(code).toBe(1)
+    const { output } = await shell(`ls ${jobs.evals.artifacts.reports.junit}`)
+    expect(await readFile(join(root, output.trim()), 'utf8')).toMatch(/^<\?xml/)
+  })
+})
+
+describe('every page', () => {
+  test.each(PAGES)('%s: its samples have a name, its commands are there, its links lead somewhere', async (page) => {
+    const text = await readFile(join(REPOSITORY, page), 'utf8')
+    for (const [, block = ''] of text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)) {
+      // A piece of a configuration is one that evals() takes.
+      if (block.startsWith('evals(')) new Function('evals', `return ${block}`)(evals)
+      else expect(block).toMatch(/^\/\/ \S+\.ts\n/)
+    }
+    for (const [, line = ''] of text.matchAll(/npx vitest-campaign ([^`\n#|&]*)/g)) {
+      const [name = '', ...rest] = line.trim().split(/\s+/)
+      if (name.startsWith('-')) continue
+      const command = findCommand(COMMANDS, name)
+      const options = rest.filter((word) => word.startsWith('--'))
+      for (const option of options) {
+        expect(Object.keys({ ...command.options, ...COMMON_OPTIONS }), `${page}: ${line}`).toContain(option.slice(2))
+      }
+    }
+    for (const [, link = ''] of text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
+      if (/^https?:/.test(link)) continue
+      expect(existsSync(join(REPOSITORY, dirname(page), link)), `${page} links to ${link}`).toBe(true)
+    }
+  })
+})
+
+async function place(root: string, files: { readonly [path: string]: string }): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), text)
+  }
+}
+
+function run(command: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = process.env) {
+  return new Promise<{ readonly code: number | null; readonly output: string }>((resolve) => {
+    execFile(command, [...args], { cwd, env }, (error, stdout, stderr) => {
+      resolve({
+        code: error === null ? 0 : typeof error.code === 'number' ? error.code : null,
+        output: stdout + stderr,
+      })
+    })
+  })
+}

@@ -12,7 +12,7 @@ export const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 const FIXTURES = join(REPOSITORY, 'test/fixtures')
 /** Inside the repository, so that `vitest-campaign` resolves to it. */
 const SCRATCH = process.env.VITEST_CAMPAIGN_TEST_SCRATCH ?? join(REPOSITORY, 'test/.scratch')
-const VITEST =
+export const VITEST =
   process.env.VITEST_CAMPAIGN_TEST_VITEST ??
   join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
 const NODE = process.env.VITEST_CAMPAIGN_TEST_NODE ?? process.execPath
