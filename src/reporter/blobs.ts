@@ -4,6 +4,7 @@ import type { CampaignPlan } from '../core/campaign/plan.ts'
 import { digest, plan as planSchema } from '../core/journal/plan.ts'
 import { RunRecord } from '../core/record/record.ts'
 import { buildReport } from '../core/report/build.ts'
+import type { CellTraffic } from '../core/report/material.ts'
 import type { CampaignReport, Reason } from '../core/report/report.ts'
 import type { FinishedRun } from '../core/report/run-source.ts'
 
@@ -103,6 +104,9 @@ function* testsOf(task: Task): Generator<Task> {
   else for (const child of task.tasks) yield* testsOf(child)
 }
 
+/** Blobs hold records, and no exchanges. */
+const UNTOLD: CellTraffic = { parts: [], notes: ["its exchanges are in the folder of its shard's run"] }
+
 /** Renderings go to `.evals/merged`: there is no run, and no journal, behind them. */
 function runOf(
   project: string,
@@ -125,6 +129,11 @@ function runOf(
     records: (campaignId) => campaigns.get(campaignId)?.records ?? [],
     problems: [],
     github: null,
-    material: () => null,
+    material: (campaignId) => {
+      const gathered = campaigns.get(campaignId)
+      if (gathered === undefined) return null
+      const { plan, records } = gathered
+      return { runId: 'merged', plan, accepted: null, records: () => records, traffic: () => UNTOLD }
+    },
   }
 }

@@ -1,4 +1,4 @@
-import { cp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JournalEntry } from '../../src/core/journal/entry.ts'
@@ -85,6 +85,9 @@ test('the blob reports of the shards merge into the same verdict', async () => {
   const { headline } = (await reportOf(whole)).verdict
   expect([code, output.replaceAll(/\s+/g, ' ')]).toEqual([0, expect.stringContaining(headline.slice(0, 60))])
   expect(output).toMatch(/COVERAGE {2}96 planned: 96 scored/)
+  // The page of each campaign too, without the exchanges that no blob holds.
+  const pages = (await readdir(join(root, '.evals/merged/reports'))).filter((name) => name.endsWith('.html'))
+  expect(pages).toHaveLength(2)
   await rm(join(root, '.vitest-reports/blob-1-3.json'))
   const without = await runVitest(root, [`--merge-reports=${join(root, '.vitest-reports')}`])
   expect(without.output).toMatch(/COVERAGE {2}96 planned: .*not_run/)

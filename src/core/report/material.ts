@@ -7,9 +7,10 @@ import type { Exchange } from '../traffic/exchange.ts'
 export interface CellTraffic {
   /** One per file that holds some of it: each attempt's capture, the recording that was replayed. */
   readonly parts: readonly {
-    /** For people; the first line of `exchanges` is line `firstLine` of it. */
+    /** For people. */
     readonly file: string
-    readonly firstLine: number
+    /** Where each of `exchanges` stands in it, from 1. */
+    readonly lines: readonly number[]
     /** Attempt at the cell; null for a recording. */
     readonly attempt: number | null
     readonly exchanges: readonly Exchange[]

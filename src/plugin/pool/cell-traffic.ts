@@ -3,7 +3,9 @@ import { join, relative, resolve, sep } from 'node:path'
 import type { CampaignPlan } from '../../core/campaign/plan.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { CellTraffic } from '../../core/report/material.ts'
+import { readCapture } from '../../core/traffic/capture.ts'
 import { decodeCapture, decodeRecording } from '../../core/traffic/format.ts'
+import { isSentLine } from '../../core/traffic/sent.ts'
 import { findRecording, readShared } from '../replay/disk.ts'
 import { RECORDINGS, recordingPlace } from '../replay/path.ts'
 import { readAttempt } from '../replay/raw.ts'
@@ -37,7 +39,9 @@ export function cellTraffic(runDir: string, root: string, plan: CampaignPlan, re
   for (let attempt = 1; attempt <= record.attempts; attempt++) {
     take(`the capture of attempt ${attempt}`, () => captureOf(runDir, record.cellId, attempt))
   }
-  if (record.provenance !== 'live') take('the recording', () => recordingOf(root, plan, record))
+  // A carried cell's captures came with it; that it replayed shows in the instant it names.
+  if (record.provenance !== 'live' && record.recordedAt !== null)
+    take('the recording', () => recordingOf(root, plan, record))
   return { parts, notes }
 }
 
@@ -46,7 +50,10 @@ function captureOf(runDir: string, cellId: string, attempt: number) {
   if (found === null) return null
   const file = shown(runDir, found.path)
   const { value, note } = decodeCapture(found.text, file)
-  return { part: { file, firstLine: 1, attempt, exchanges: value }, note }
+  const lost = readCapture(found.text, file).unfinished.length
+  const unanswered = lost === 0 ? null : `${file}: ${lost} of its requests left and ended nowhere`
+  const lines = found.text.split('\n').flatMap((line, i) => (line === '' || isSentLine(line) ? [] : [i + 1]))
+  return { part: { file, lines, attempt, exchanges: value }, note: note ?? unanswered }
 }
 
 function recordingOf(root: string, plan: CampaignPlan, { variantId, scenarioId, seed, recordedAt }: RunRecord) {
@@ -67,7 +74,10 @@ function recordingOf(root: string, plan: CampaignPlan, { variantId, scenarioId, 
   if (recordedAt !== null && !value.exchanges.some(({ startedAt }) => startedAt === recordedAt)) {
     return `${file} was recorded again since this run, which replayed what stood there before`
   }
-  return { part: { file, firstLine: 2, attempt: null, exchanges: value.exchanges }, note }
+  return {
+    part: { file, lines: value.exchanges.map((_, i) => i + 2), attempt: null, exchanges: value.exchanges },
+    note,
+  }
 }
 
 const shown = (base: string, path: string): string => relative(base, path).split(sep).join('/')

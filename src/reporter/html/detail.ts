@@ -58,10 +58,10 @@ const ACCEPTED = html`<p class="q">An accepted record: its exchanges are not kep
 /** The exchanges of one cell, attempt by attempt, with the file they stand in. */
 export function exchangesOf({ parts, notes }: CellTraffic): Html {
   let size = 0
-  const told = parts.map(({ file, firstLine, attempt, exchanges }) => {
+  const told = parts.map(({ file, lines, attempt, exchanges }) => {
     const shown: Html[] = []
     for (const [i, exchange] of exchanges.entries()) {
-      const one = exchangeMarkup(exchange, `${file}:${firstLine + i}`, attempt === null)
+      const one = exchangeMarkup(exchange, `${file}:${lines[i] ?? '?'}`, attempt === null)
       if (size + one.size > CELL_SHOWN) break
       size += one.size
       shown.push(one)

@@ -5,6 +5,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { RunRecord } from '../../../src/core/record/record.ts'
 import type { Exchange } from '../../../src/core/traffic/exchange.ts'
 import { encodeExchange, encodeRecording } from '../../../src/core/traffic/format.ts'
+import { encodeSent } from '../../../src/core/traffic/sent.ts'
 import { cellTraffic } from '../../../src/plugin/pool/cell-traffic.ts'
 import { recordingPath } from '../../../src/plugin/replay/path.ts'
 import { planOf, recordOf } from '../../core/report/records.ts'
@@ -68,21 +69,33 @@ async function writeRecording(...exchanges: Exchange[]): Promise<void> {
 test('every attempt has its capture, in their order and by their line', async () => {
   const record = recordWith({ attempts: 3 })
   await writeFile(rawPath(record, 1), `${encodeExchange(exchange('first'))}\n`)
-  await writeFile(rawPath(record, 3), `${encodeExchange(exchange('a'))}\n${encodeExchange(exchange('b'))}\n`)
+  const mark = encodeSent({ role: 'subject', key: 'k', ordinal: 0, at: RECORDED, boundMicroUsd: null })
+  await writeFile(
+    rawPath(record, 3),
+    `${mark}${encodeExchange(exchange('a'))}\n${mark}${encodeExchange(exchange('b'))}\n`,
+  )
   const { parts, notes } = trafficOf(record)
-  expect(parts.map(({ file, firstLine, attempt, exchanges }) => [file, firstLine, attempt, exchanges.length])).toEqual([
-    [`raw/${record.cellId}.1.jsonl`, 1, 1, 1],
-    [`raw/${record.cellId}.3.jsonl`, 1, 3, 2],
+  expect(parts.map(({ file, lines, attempt, exchanges }) => [file, lines, attempt, exchanges.length])).toEqual([
+    [`raw/${record.cellId}.1.jsonl`, [1], 1, 1],
+    [`raw/${record.cellId}.3.jsonl`, [2, 4], 3, 2],
   ])
   expect(parts[1]?.exchanges[1]?.outcome).toMatchObject({ body: { text: 'b' } })
   expect(notes).toEqual([])
+})
+
+test('a request that left before the process died is told of', async () => {
+  const record = recordWith()
+  const mark = encodeSent({ role: 'subject', key: 'k', ordinal: 0, at: RECORDED, boundMicroUsd: null })
+  await writeFile(rawPath(record, 1), mark)
+  const { notes } = trafficOf(record)
+  expect(notes).toEqual([`raw/${record.cellId}.1.jsonl: 1 of its requests left and ended nowhere`])
 })
 
 test('a cell that replayed has its recording, behind the header line', async () => {
   await writeRecording(exchange('older'), exchange('newer', '2026-11-02T10:00:01.000Z'))
   const { parts, notes } = trafficOf(recordWith({ provenance: 'replayed', recordedAt: RECORDED }))
   expect(parts).toMatchObject([
-    { file: 'evals/__recordings__/triage/concise/s01/0.jsonl', firstLine: 2, attempt: null, exchanges: [{}, {}] },
+    { file: 'evals/__recordings__/triage/concise/s01/0.jsonl', lines: [2, 3], attempt: null, exchanges: [{}, {}] },
   ])
   expect(notes).toEqual([])
 })

@@ -199,11 +199,11 @@ export function richTraffic({ cellId, variantId, scenarioId, seed, attempts, sta
   const file = (attempt: number): string => `raw/${cellId}.${attempt}.jsonl`
   const last = {
     file: file(attempts),
-    firstLine: 1,
+    lines: [1],
     attempt: attempts,
     exchanges: status === 'infra_error' ? [broken] : [ask],
   }
-  const first = { file: file(1), firstLine: 1, attempt: 1, exchanges: [fault] }
+  const first = { file: file(1), lines: [1], attempt: 1, exchanges: [fault] }
   return { parts: attempts > 1 ? [first, last] : [last], notes: [] }
 }
 
@@ -313,5 +313,5 @@ function trafficSaying(text: string): CellTraffic {
     },
     { ...base, outcome: { kind: 'fault', phase: 'connect', code: text, message: text } },
   ]
-  return { parts: [{ file: text, firstLine: 1, attempt: 1, exchanges }], notes: [text] }
+  return { parts: [{ file: text, lines: [1, 2], attempt: 1, exchanges }], notes: [text] }
 }
