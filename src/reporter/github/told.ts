@@ -12,9 +12,10 @@ export function toldBy(modules: readonly TestModule[], reporters: readonly unkno
   for (const module of modules) {
     for (const test of module.children.allTests('failed')) {
       errors += test.result().errors?.length ?? 0
-      const { campaign }: { readonly campaign?: unknown } = test.meta()
-      // A cell's test says of itself that it is one; what fails beside the cells of a campaign is its verdict.
-      if (campaign === undefined && test.parent.type === 'suite') campaigns.add(test.parent.name)
+      // A verdict's test names its campaign, a cell's its cell.
+      const { campaign }: { readonly campaign?: { readonly cellId?: string; readonly campaignId?: string } } =
+        test.meta()
+      if (campaign?.campaignId !== undefined) campaigns.add(campaign.campaignId)
     }
   }
   return { errors, campaigns }
