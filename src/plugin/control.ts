@@ -3,6 +3,7 @@ import type { CampaignPlan, Selection } from '../core/campaign/plan.ts'
 import type { Shard } from '../core/campaign/shard.ts'
 import type { PermitOutcome, PermitRequest } from '../core/capacity/events.ts'
 import type { EntryOf, SubjectFacts } from '../core/journal/entry.ts'
+import type { PriceOverrides } from '../core/record/cost.ts'
 import type { RunRecord } from '../core/record/record.ts'
 import type { CellStatus, StatusReason } from '../core/record/status.ts'
 import type { RecordCommand } from './record-command.ts'
@@ -66,6 +67,8 @@ export type LeaseReply =
       readonly queueMs: number
       /** Set where the cell is to be scored and not run. */
       readonly rescore?: Rescore
+      /** Another lane than the declared one: an `equivalent` of it. */
+      readonly failover?: string
     }
   | {
       readonly granted: false
@@ -181,6 +184,8 @@ export interface WorkerSettings {
   readonly timeoutMs: number
   /** Origins that may be reached in replay mode and are not recorded (local services of the subject). */
   readonly passthrough: readonly string[]
+  /** What the user says of prices. */
+  readonly prices: PriceOverrides
   /** How recordings are played, requests matched and secrets found. */
   readonly traffic: TrafficSettings
   /** Name of the Vitest project, for messages. */

@@ -106,8 +106,9 @@ function configure(project: TestProject, vitest: Vitest, options: ReturnType<typ
     shutdown.opened(projectRuns, run)
   })
   for (const text of shadowedLanes(options.capacity)) vitest.logger.warn(`vitest-campaign: ${text}`)
-  // A mode or a shard that is none, or leaves a lane nothing, is said now, not by every worker that starts.
+  // A mode, a budget or a shard that is none, or leaves a lane nothing, is said now, not by every worker that starts.
   projectRuns.policy()
+  projectRuns.budget()
   const shard = projectRuns.shard()
   if (shard !== null) checkShard(options, shard)
   keepEvalFiles(vitest, (candidate) => candidate.config.poolRunner?.name === POOL_NAME)

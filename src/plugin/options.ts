@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { nearest } from '../core/campaign/options.ts'
+import { BudgetOptions } from '../core/capacity/budget.ts'
 import { CapacityOptions } from '../core/capacity/options.ts'
 import { TASK_META_SHAPES, type TaskMetaShape } from '../core/report/run-source.ts'
 import { resolveTraffic, TrafficOptions, type TrafficSettings } from './traffic-options.ts'
@@ -15,6 +16,7 @@ const positiveMs = z.number().positive().finite()
  *
  * - `mode`: default `auto` (CI replays strictly, a laptop replays what is recorded and records what is not)
  * - `capacity`: cells in flight in the whole run and requests in flight per lane
+ * - `budget`: US dollars that a run may spend; where `EVALS_BUDGET_USD` is set too, the smaller one. Default: no limit
  * - `timeout`: deadline of a cell in milliseconds; default 10 minutes
  * - `shutdownTimeout`: what cells in flight get after the first SIGINT or SIGTERM, milliseconds; default 5,000
  * - `passthrough`: origins of local services that a subject may reach in replay mode; not recorded
@@ -27,6 +29,7 @@ const positiveMs = z.number().positive().finite()
 export const CampaignsOptions = z.strictObject({
   mode: z.enum(MODES).optional(),
   capacity: CapacityOptions.optional(),
+  budget: BudgetOptions.optional(),
   timeout: positiveMs.optional(),
   shutdownTimeout: positiveMs.optional(),
   passthrough: z.array(z.string()).optional(),
@@ -40,6 +43,7 @@ export type CampaignsOptions = z.infer<typeof CampaignsOptions>
 export interface ResolvedOptions {
   readonly mode: Mode
   readonly capacity: CapacityOptions
+  readonly budget: BudgetOptions | null
   readonly timeoutMs: number
   readonly shutdownTimeoutMs: number
   /** Parsed origins. */
@@ -71,6 +75,7 @@ export function resolveOptions(
   return {
     mode: parsed.data.mode ?? 'auto',
     capacity: parsed.data.capacity ?? {},
+    budget: parsed.data.budget ?? null,
     timeoutMs: parsed.data.timeout ?? 600_000,
     shutdownTimeoutMs: parsed.data.shutdownTimeout ?? 5_000,
     passthrough: (parsed.data.passthrough ?? []).map((text, i) => originOf(text, `${where}: passthrough[${i}]`)),

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { type DerivedRun, deriveRun } from '../../src/core/journal/derive.ts'
-import type { EntryOf } from '../../src/core/journal/entry.ts'
+import type { EntryOf, JournalEntry } from '../../src/core/journal/entry.ts'
 import { readJournal } from '../../src/core/journal/read.ts'
 import type { RunRecord } from '../../src/core/record/record.ts'
 import { newestRun } from './run-vitest.ts'
@@ -12,6 +12,7 @@ export interface Inspected {
   readonly records: readonly RunRecord[]
   readonly reports: Awaited<ReturnType<typeof newestRun>>['reports']
   readonly derived: DerivedRun
+  readonly entries: readonly JournalEntry[]
   /** Records of one campaign. */
   of(campaignId: string): readonly RunRecord[]
   /** The only record of a campaign's cell. */
@@ -46,6 +47,7 @@ export async function inspectRun(root: string): Promise<Inspected> {
     records,
     reports,
     derived,
+    entries,
     of: (campaignId) => records.filter((record) => record.campaignId === campaignId),
     cell(campaignId, scenarioId) {
       const found = records.filter((record) => record.campaignId === campaignId && record.scenarioId === scenarioId)

@@ -1,3 +1,4 @@
+import type { BudgetOptions } from '../capacity/budget.ts'
 import type { CheckCode, IntegrityOptions } from '../integrity/codes.ts'
 import type { Hypothesis } from '../prereg/hypothesis.ts'
 import type { AgentProfileInput } from '../record/agent-profile.ts'
@@ -40,6 +41,11 @@ export interface RunContext<Variant, Scenario> {
   /** Aborts at the cell's deadline and at shutdown; hand it to every call. */
   readonly signal: AbortSignal
   readonly cellId: string
+  /**
+   * The lane this cell is to use, or null where none is declared: its own, or an `equivalent` one while its own is held
+   * or closed. A variant whose lane has equivalents sends its requests where this says.
+   */
+  readonly lane: string | null
   /** A fetch captured and replayed like the global one, without passing through interception: faster in replay. */
   readonly fetch: typeof globalThis.fetch
   /** Records a number of your own beside the scores. Finite, else a TypeError. */
@@ -193,6 +199,8 @@ export interface CampaignDefinition<Variant extends object, Scenario extends obj
   readonly lane?: string | ((variant: Variant & { readonly id: string }) => string | null)
   /** Cell deadline in milliseconds; default: the project's (10 minutes). */
   readonly timeout?: number
+  /** The most this campaign may spend in a run, US dollars; the run's own budget binds it as well. Default: that alone. */
+  readonly budget?: BudgetOptions
   readonly tags?: { readonly [name: string]: string }
   /** msw request handlers for the campaign's tools; what they answer is recorded as mocked, never as a provider call. */
   readonly mocks?: readonly unknown[]

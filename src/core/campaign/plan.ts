@@ -85,6 +85,8 @@ export interface CampaignPlan {
   readonly hypothesis: Hypothesis | null
   readonly coverage: number
   readonly timeoutMs: number
+  /** What the campaign may spend in a run; absent: the run's budget alone binds it. No part of what is measured. */
+  readonly budgetUsd?: number
   readonly capture: 'on' | 'off'
   /** Its subjects change more than they answer: a cell that was cut off is not run again unasked. Absent: they do not. */
   readonly sideEffects?: true

@@ -1,3 +1,4 @@
+import { isBudget } from '../capacity/budget.ts'
 import { CHECK_CODES, type IntegrityOptions, SEVERITIES } from '../integrity/codes.ts'
 import { SPLITS, type Split } from '../record/record.ts'
 import { childPath } from './canonical-json.ts'
@@ -15,6 +16,8 @@ export interface Settings {
   readonly split: Split | null
   /** Null: the project's. */
   readonly timeoutMs: number | null
+  /** US dollars; null: none of its own. */
+  readonly budgetUsd: number | null
   readonly capture: 'on' | 'off'
   readonly sideEffects: boolean
   readonly tags: { readonly [name: string]: string }
@@ -37,6 +40,7 @@ export function readSettings(given: GivenDefinition, refuse: Refuse): Settings {
     coverage: coverageOf(given.coverage, refuse),
     split: split === undefined ? null : splitOf(split, 'split', refuse),
     timeoutMs: timeout ?? null,
+    budgetUsd: budgetOf(given.budget, refuse),
     capture: captureOf(given.capture, refuse),
     sideEffects: sideEffectsOf(given.sideEffects, refuse),
     tags: tagsOf(given.tags, refuse),
@@ -56,6 +60,13 @@ function coverageOf(coverage: unknown, refuse: Refuse): number {
   if (coverage === undefined) return DEFAULT_COVERAGE
   if (typeof coverage === 'number' && coverage > 0 && coverage <= 1) return coverage
   return refuse('coverage', `must be a share above 0 and at most 1, not ${nameOf(coverage)}`)
+}
+
+function budgetOf(budget: unknown, refuse: Refuse): number | null {
+  if (budget === undefined) return null
+  checkKeys(budget, 'budget', ['usd'], refuse)
+  const usd = isObject(budget) ? budget.usd : undefined
+  return isBudget(usd) ? usd : refuse('budget.usd', `must be a number of US dollars, 0 or more, not ${nameOf(usd)}`)
 }
 
 function captureOf(capture: unknown, refuse: Refuse): 'on' | 'off' {

@@ -87,6 +87,14 @@ export class Budgets {
     return null
   }
 
+  /** Of the run: an earlier part of it spent so much. */
+  spentBefore(chargedMicroUsd: MicroUsd, unknownMicroUsd: MicroUsd): void {
+    if (this.#run === null) return
+    this.#run.charged += chargedMicroUsd
+    this.#run.unknown += unknownMicroUsd
+    this.changed = true
+  }
+
   get all(): readonly Scope[] {
     return [...(this.#run === null ? [] : [this.#run]), ...this.#campaigns.values()]
   }

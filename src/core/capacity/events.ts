@@ -95,6 +95,8 @@ export type GovernorEvent =
   | { readonly type: 'close-lane'; readonly lane: string; readonly reason: ClosureReason; readonly detail: string }
   /** A campaign's own budget, before its first ask; the run's budget binds as well. */
   | { readonly type: 'campaign-budget'; readonly campaignId: string; readonly budget: Budget }
+  /** An earlier part of this run was charged so much, and so much of its bill is unknown: the run's budget has it less. */
+  | { readonly type: 'spent-before'; readonly chargedMicroUsd: MicroUsd; readonly unknownMicroUsd: MicroUsd }
   /**
    * Stop granting leases: everything waiting is refused with the reason, and so is every later ask. Judges and permits
    * go on, so that what is in flight can finish. The reason of the first drain stays.

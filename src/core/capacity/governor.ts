@@ -89,6 +89,9 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
         return null
       case 'campaign-budget':
         return budgets.add(event.campaignId, event.budget)
+      case 'spent-before':
+        budgets.spentBefore(event.chargedMicroUsd, event.unknownMicroUsd)
+        return null
       case 'drain':
         leases.drain(event.reason, now, effects)
         return null

@@ -32,12 +32,6 @@ export interface CapacityOptions {
 export const DEFAULT_CELLS = 32
 export const DEFAULT_CONCURRENCY = 8
 
-/**
- * What the governor keeps and nothing outside it obeys yet: accepting these from a user would promise a limit that is
- * not kept. Take a name out when the recorder and the pool do their part; the list goes with the last one.
- */
-const NOT_WIRED: readonly (keyof LaneLimit)[] = ['equivalent', 'price', 'usdPerCell']
-
 const custom = <T>(fits: (value: unknown) => boolean, must: string): z.ZodType<T> =>
   z.custom<T>(fits, { error: (issue) => `must be ${must}, got ${shown(issue.input)}` })
 
@@ -72,14 +66,13 @@ const laneShape = {
   usdPerCell: custom<number>((value) => isAmount(value) && Number(value) > 0, 'a finite number > 0').optional(),
 }
 
-/** What messages name: never what would be refused next. */
-const wired = Object.keys(laneShape).filter((key) => !NOT_WIRED.some((name) => name === key))
+const laneKeys = Object.keys(laneShape)
 
 const laneLimit = z.strictObject(laneShape, {
-  error: objectError(`${wired.slice(0, -1).join(', ')} and ${wired.at(-1)}`),
+  error: objectError(`${laneKeys.slice(0, -1).join(', ')} and ${laneKeys.at(-1)}`),
 })
 
-const settings = z
+export const CapacityOptions: z.ZodType<CapacityOptions> = z
   .strictObject(
     {
       cells: positiveInteger.optional(),
@@ -99,32 +92,16 @@ const settings = z
     }
   })
 
-/** What a user may write today. */
-export const CapacityOptions: z.ZodType<CapacityOptions> = settings.superRefine(({ lanes = [] }, context) => {
-  for (const [at, lane] of lanes.entries()) {
-    for (const key of NOT_WIRED) {
-      if (lane[key] === undefined) continue
-      const message = `is not supported yet: leave it out. A lane takes ${wired.join(', ')}`
-      context.addIssue({ code: 'custom', path: ['lanes', at, key], message })
-    }
-  }
-})
-
 /**
- * Checks everything the governor can keep.
+ * Checks the options.
  *
  * @param path where the options stand in the user's configuration, for the message
  * @throws TypeError with one line per problem, each naming its path
  */
 export function parseCapacityOptions(input: unknown, path = 'capacity'): CapacityOptions {
-  const parsed = settings.safeParse(input)
+  const parsed = CapacityOptions.safeParse(input)
   if (parsed.success) return parsed.data
-  throw new TypeError(capacityProblems(parsed.error, path).join('\n'))
-}
-
-/** One line per problem, each naming its path. */
-export function capacityProblems(error: z.ZodError, path = 'capacity'): string[] {
-  return error.issues.flatMap((issue) => problems(issue, path))
+  throw new TypeError(parsed.error.issues.flatMap((issue) => problems(issue, path)).join('\n'))
 }
 
 /** Entries that no lane can reach, because an earlier one takes all they match; one sentence each. */

@@ -1,4 +1,4 @@
-import { type PriceOverrides, priceExchange } from '../record/cost.ts'
+import { overrideOf, type PriceOverrides, priceExchange } from '../record/cost.ts'
 import { type MicroUsd, NO_USAGE } from '../record/usage.ts'
 import { peekCount } from '../traffic/wire/peek.ts'
 import type { RequestReading } from '../traffic/wire/read.ts'
@@ -38,13 +38,19 @@ export function requestTokens(text: string, body: unknown): NonNullable<PermitRe
   }
 }
 
-/** The most a request can be charged, as far as its tokens bound it; null where its model has no price. */
+/**
+ * The most a request can be charged, as far as its tokens bound it; null where its model has no price.
+ *
+ * @param reading null for a request to a provider that is none of its model APIs: free where its lane is
+ */
 export function requestBound(
-  reading: RequestReading,
+  reading: RequestReading | null,
+  lane: string,
   tokens: NonNullable<PermitRequest['tokens']>,
   at: Date,
-  prices: PriceOverrides = {},
+  prices: PriceOverrides = [],
 ): MicroUsd | null {
+  if (reading === null) return overrideOf(lane, prices) === 0 ? 0 : null
   const usage = { ...NO_USAGE, input: tokens.input, output: tokens.output ?? UNBOUNDED_OUTPUT_TOKENS }
   const answer = { usage, servedModel: null, usageMissing: null, observedMicroUsd: null }
   const unsaid = { finishReason: null, truncatedByLength: false, complete: true, error: null, responseId: null }

@@ -46,9 +46,11 @@ const admitted = z.strictObject({
   cellId,
   attempt,
   lane: z.string().nullable(),
-  /** What a budget holds for the cell. */
-  heldMicroUsd: z.number().int().nonnegative().optional(),
   at,
+  /** Under a budget: what is held for the cell. It stays spent while nobody knows the bill. */
+  heldMicroUsd: z.number().int().nonnegative().optional(),
+  /** The lane the cell was sent to in place of the declared one, an `equivalent` of it. */
+  failover: z.string().optional(),
 })
 
 // What JSON.parse gave is JSON; walking a large output to say so again would only cost time.

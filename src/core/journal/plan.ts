@@ -85,6 +85,7 @@ export const plan: z.ZodType<CampaignPlan> = z.strictObject({
   hypothesis: HypothesisSchema.nullable(),
   coverage: z.number(),
   timeoutMs: z.number(),
+  budgetUsd: z.number().nonnegative().optional(),
   capture: z.enum(['on', 'off']),
   sideEffects: z.literal(true).optional(),
   tags: z.record(z.string(), z.string()),

@@ -1,16 +1,23 @@
 import { calcPrice, type Usage } from '@pydantic/genai-prices'
 import { matchesGlob } from '../capacity/glob.ts'
 import type { WireReading } from '../traffic/exchange.ts'
+import { priceIdOf } from '../traffic/wire/hosts.ts'
 import type { CallCost } from './calls.ts'
-import { type MicroUsd, type TokenUsage, toMicroUsd } from './usage.ts'
+import { type MicroUsd, NO_USAGE, type TokenUsage, toMicroUsd } from './usage.ts'
 
 /** USD per million tokens, or 0: nothing is paid (a local model). Cache prices default to the input price. */
 export type Price =
   | 0
   | { readonly input: number; readonly output: number; readonly cacheRead?: number; readonly cacheWrite?: number }
 
-/** Prices by lane pattern (`*` stands for any run of characters); the first that matches is taken. */
-export type PriceOverrides = Readonly<Record<string, Price>>
+/** What a user says of the prices of lanes: `*` in `match` stands for any run of characters. */
+export interface LanePrice {
+  readonly match: string
+  /** Absent: the price list's. */
+  readonly price?: Price
+}
+/** The first entry that matches a lane counts, also where it says no price: so it is with everything of a lane. */
+export type PriceOverrides = readonly LanePrice[]
 
 /** What is charged for nothing: a request that was refused or never left. */
 const NOTHING: CallCost = { microUsd: 0, provenance: 'estimated' }
@@ -22,7 +29,7 @@ const UNKNOWN: CallCost = { microUsd: null, provenance: 'uncaptured' }
  *
  * Prices come with `@pydantic/genai-prices`; nothing is fetched. An HTTP error is not billed and costs 0.
  */
-export function priceExchange(reading: WireReading, at: Date, prices: PriceOverrides = {}): CallCost {
+export function priceExchange(reading: WireReading, at: Date, prices: PriceOverrides = []): CallCost {
   if (reading.observedMicroUsd !== null) return { microUsd: reading.observedMicroUsd, provenance: 'observed' }
   if (reading.usageMissing === 'error-response') return NOTHING
   const own = overrideOf(reading.lane, prices)
@@ -47,9 +54,22 @@ export function sumCost(parts: readonly CallCost[]): CallCost {
   }
 }
 
-function overrideOf(lane: string, prices: PriceOverrides): Price | null {
-  for (const [pattern, price] of Object.entries(prices)) if (matchesGlob(pattern, lane)) return price
-  return null
+/** The price that the user declares for a lane; null where they leave it to the price list. */
+export function overrideOf(lane: string, prices: PriceOverrides): Price | null {
+  return prices.find(({ match }) => matchesGlob(match, lane))?.price ?? null
+}
+
+/**
+ * Whether the price list has the model of a lane; null where the lane's name does not say whose price list it is
+ * (`fast`, a gateway, a local model): that shows on the wire.
+ */
+export function isListed(lane: string, at: Date): boolean | null {
+  const slash = lane.indexOf('/')
+  const provider = slash === -1 ? undefined : priceIdOf(lane.slice(0, slash))
+  if (provider === undefined || provider === null) return null
+  const usage = { ...NO_USAGE, input: 1, output: 1 }
+  const model = lane.slice(slash + 1)
+  return listPrice({ servedModel: null, requestedModel: model, pricing: { provider, parts: {} } }, usage, at) !== null
 }
 
 function ownPrice(usage: TokenUsage & { input: number; output: number }, price: Exclude<Price, 0>): number {
@@ -66,7 +86,11 @@ function ownPrice(usage: TokenUsage & { input: number; output: number }, price: 
 }
 
 /** By the served model, else by the requested one: a new dated snapshot may not be in the list yet. */
-function listPrice(reading: WireReading, usage: TokenUsage, timestamp: Date): number | null {
+function listPrice(
+  reading: Pick<WireReading, 'servedModel' | 'requestedModel' | 'pricing'>,
+  usage: TokenUsage,
+  timestamp: Date,
+): number | null {
   const { provider, parts } = reading.pricing
   if (provider === null) return null
   const counts: Usage = {

@@ -1,6 +1,6 @@
 import { type Capture, placeOf } from '../traffic/capture.ts'
 import { readExchange } from '../traffic/wire/read.ts'
-import { priceExchange } from './cost.ts'
+import { type PriceOverrides, priceExchange } from './cost.ts'
 import type { MicroUsd } from './usage.ts'
 
 /** What calls cost whose cell has no record of them. */
@@ -17,7 +17,7 @@ export interface Spend {
 export const NO_SPEND: Spend = { calls: 0, microUsd: 0, unknownCalls: 0, boundMicroUsd: 0 }
 
 /** The bill of an attempt, as far as its raw capture shows it. */
-export function spendOf({ exchanges, sent, unfinished }: Capture): Spend {
+export function spendOf({ exchanges, sent, unfinished }: Capture, prices: PriceOverrides = []): Spend {
   const bounds = new Map(sent.map((mark) => [placeOf(mark), mark.boundMicroUsd]))
   let spend = NO_SPEND
   let seen = false
@@ -25,7 +25,7 @@ export function spendOf({ exchanges, sent, unfinished }: Capture): Spend {
     const reading = readExchange(exchange)
     if (reading === null) continue
     seen = true
-    const { microUsd } = priceExchange(reading, new Date(exchange.startedAt))
+    const { microUsd } = priceExchange(reading, new Date(exchange.startedAt), prices)
     spend =
       microUsd === null
         ? addSpend(spend, unknownSpend(bounds.get(placeOf(exchange)) ?? null))

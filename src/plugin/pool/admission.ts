@@ -1,11 +1,13 @@
 import type { GovernorEffect, GovernorEvent, PermitOutcome } from '../../core/capacity/events.ts'
 import { type Clock, type Governor, InvalidEventError, type LeaseRequest } from '../../core/capacity/governor.ts'
 import type { StatusReason } from '../../core/record/status.ts'
+import type { MicroUsd } from '../../core/record/usage.ts'
 import type { JudgeReply, PermitAsk, PermitReply } from '../control.ts'
 import { Asked } from './asked.ts'
+import type { Granted } from './spending.ts'
 
 export type LeaseDecision =
-  | { readonly granted: true; readonly leaseId: number; readonly queueMs: number }
+  | ({ readonly granted: true; readonly leaseId: number; readonly queueMs: number } & Granted)
   | {
       readonly granted: false
       readonly reason: StatusReason
@@ -19,6 +21,12 @@ export interface AdmissionLog {
   notice(code: string, text: string): void
   /** An event that cannot be true: a fault of ours. Told once for each text. */
   invalid(text: string): void
+}
+
+/** What earlier parts of a continued run spent. */
+interface SpentBefore {
+  readonly chargedMicroUsd: MicroUsd
+  readonly unknownMicroUsd: MicroUsd
 }
 
 /** Longer than a timer can hold is asked again. */
@@ -52,6 +60,12 @@ export class Admission {
       this.#leases.set(request.cellId, resolve)
       this.#send({ type: 'ask-lease', request })
     })
+  }
+
+  /** What a campaign's earlier parts spent, and its own budget: before the first of its cells asks. */
+  budget(campaignId: string, limitMicroUsd: MicroUsd | null, spent: SpentBefore): void {
+    if (spent.chargedMicroUsd + spent.unknownMicroUsd > 0) this.#send({ type: 'spent-before', ...spent })
+    if (limitMicroUsd !== null) this.#send({ type: 'campaign-budget', campaignId, budget: { limitMicroUsd, ...spent } })
   }
 
   /** With the lease go the judges of its cell. */
@@ -157,8 +171,8 @@ export class Admission {
   #apply(effect: GovernorEffect): void {
     switch (effect.type) {
       case 'lease-granted': {
-        const { leaseId, queueMs } = effect
-        this.#answerLease(effect.cellId, { granted: true, leaseId, queueMs })
+        const { type: _, cellId, ...granted } = effect
+        this.#answerLease(cellId, { granted: true, ...granted })
         return
       }
       case 'lease-refused': {

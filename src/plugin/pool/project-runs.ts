@@ -2,6 +2,8 @@ import { createRequire } from 'node:module'
 import { loadEnv } from 'vite'
 import type { TestProject } from 'vitest/node'
 import type { Shard } from '../../core/campaign/shard.ts'
+import { runBudget } from '../../core/capacity/budget.ts'
+import type { MicroUsd } from '../../core/record/usage.ts'
 import { printable } from '../../core/traffic/hostile.ts'
 import { createRedactor, PLACEHOLDER_KEY } from '../../core/traffic/redact.ts'
 import type { WorkerSettings } from '../control.ts'
@@ -79,6 +81,19 @@ export class ProjectRuns {
     })
   }
 
+  /**
+   * What a run of this project may spend; null: no limit.
+   *
+   * @throws TypeError when EVALS_BUDGET_USD is no amount
+   */
+  budget(): MicroUsd | null {
+    try {
+      return runBudget(this.options.budget ?? undefined, process.env.EVALS_BUDGET_USD)
+    } catch (error) {
+      throw plainError((error as Error).message)
+    }
+  }
+
   /** Threads for this project's files. Environment and flags are the pool's, so one host serves all of them. */
   host(env: Partial<NodeJS.ProcessEnv>, execArgv: readonly string[]): { host: Host; placeholders: readonly string[] } {
     const merged = this.#environment(env)
@@ -101,6 +116,7 @@ export class ProjectRuns {
       replayRun: run === null ? null : this.#replayRun,
       timeoutMs: this.options.timeoutMs,
       passthrough: this.options.passthrough,
+      prices: this.options.capacity.lanes ?? [],
       traffic: this.options.traffic,
       placeholderKeys: placeholders,
       projectName: this.project.name,
@@ -176,6 +192,7 @@ export class ProjectRuns {
       projectName: this.project.name,
       options: this.options,
       policy,
+      budget: this.budget(),
       modules: viteModules(this.project),
       shard: this.shard(),
       resume: this.#resume(policy),

@@ -1,11 +1,14 @@
+import { carriedSpend, type EarlierAttempt } from '../../core/capacity/carried.ts'
 import { createAppender } from '../../core/journal/append.ts'
 import type { EarlierCampaign } from '../../core/journal/earlier.ts'
 import { type EarlierSpend, type JournalEntry, settledEntry, type WrittenEntry } from '../../core/journal/entry.ts'
 import { decodeLine, recordTextOf } from '../../core/journal/line.ts'
 import { type CellFate, resumePlan, type SpentAttempt } from '../../core/journal/resume.ts'
 import { countFates, resumedReasons } from '../../core/journal/resumption.ts'
+import type { PriceOverrides } from '../../core/record/cost.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { Spend } from '../../core/record/spend.ts'
+import { toUsd } from '../../core/record/usage.ts'
 import type { Reason } from '../../core/report/report.ts'
 import type { Capture } from '../../core/traffic/capture.ts'
 import { type CarriedCell, type Rescore, settlementOf } from '../control.ts'
@@ -25,6 +28,8 @@ export interface ResumptionOptions {
   readonly dir: string
   /** EVALS_RECONCILE=1. */
   readonly reconciled: boolean
+  /** What the user says of prices. */
+  readonly prices: PriceOverrides
   /** The journal of this run. */
   append(entry: JournalEntry | WrittenEntry): Promise<void>
   appendLazy(entry: JournalEntry | WrittenEntry): void
@@ -38,6 +43,8 @@ const AT_ONCE = 2_000
 /** How a campaign goes on from an earlier run. */
 export interface Resumed {
   readonly carried: readonly CarriedCell[]
+  /** What its earlier parts spent: a budget binds all of them together. */
+  readonly spent: ReturnType<typeof carriedSpend>
   /** What was carried and what was not, for the report. */
   readonly reasons: readonly Reason[]
 }
@@ -137,7 +144,7 @@ export class Resumption {
     const fates = await this.#checkRescores(plan.fates, holds, journal, files)
     // Where nothing was captured nobody saw the bill either.
     const trusted = state.plan.capture === 'on' && (await isTrusted(journal))
-    const spends = [...plan.spends, ...(await spendsOf(plan.spent, fates, files, trusted))]
+    const spends = [...plan.spends, ...(await spendsOf(plan.spent, fates, files, trusted, this.#options.prices))]
     const counts = countFates(fates.values())
     const from = journal.runId
     const since = journal.run.run?.startedAt ?? new Date().toISOString()
@@ -146,12 +153,13 @@ export class Resumption {
     await this.#options.append({ kind: 'resumed', campaignId, from, since, carried, rescored, spends })
     await files.carry(new Set([...fates].flatMap(([cellId, { kind }]) => (kind === 'carried' ? [cellId] : []))))
     const carriedCells = await this.#carry(state, journal, fates)
+    const spent = carriedSpend([...attemptsOf(state, journal), ...spends.flatMap(attemptsOfSpend)])
     for (const [cellId, fate] of fates) takeFate(state, cellId, fate, journal)
     const reasons = resumedReasons(counts, spends)
     const started = since.slice(0, 16).replace('T', ' ')
     this.#options.say(`campaign ${campaignId} goes on from run ${from} (${started} UTC); EVALS_RESUME=0 starts afresh`)
     for (const { text } of reasons) this.#options.say(`  ${text}`)
-    return { carried: carriedCells, reasons }
+    return { carried: carriedCells, reasons, spent }
   }
 
   /** Journals the records that stand, as this run's: its folder alone is complete. */
@@ -217,11 +225,25 @@ async function isTrusted({ dir }: EarlierJournal): Promise<boolean> {
   return first !== null && first.bootId === thisProcess().bootId
 }
 
+/** What the carried cells were charged, and what was held for them where nobody knows it. */
+function* attemptsOf({ settled }: CampaignState, { run }: EarlierJournal): Generator<EarlierAttempt> {
+  for (const [cellId, { record }] of settled) {
+    const heldMicroUsd = run.cells.get(cellId)?.admitted?.heldMicroUsd ?? null
+    yield { heldMicroUsd, usd: (JSON.parse(record) as RunRecord).cost.usd }
+  }
+}
+
+function attemptsOfSpend({ microUsd, boundMicroUsd, unknownCalls }: EarlierSpend): EarlierAttempt[] {
+  const known = { heldMicroUsd: null, usd: toUsd(microUsd) }
+  return unknownCalls === 0 ? [known] : [known, { heldMicroUsd: boundMicroUsd, usd: undefined }]
+}
+
 async function spendsOf(
   spent: readonly SpentAttempt[],
   fates: ReadonlyMap<string, CellFate>,
   files: CarriedFiles,
   trusted: boolean,
+  prices: PriceOverrides,
 ): Promise<EarlierSpend[]> {
   if (spent.length === 0) return []
   // With it comes the price list.
@@ -234,7 +256,7 @@ async function spendsOf(
     if (attempt.from === 'record') spend = { ...NO_SPEND, calls: attempt.calls, microUsd: attempt.microUsd }
     else {
       const capture = await files.capture(cellId, attempt.attempt)
-      spend = spendOf(part === 'all' ? capture : judgesOf(capture))
+      spend = spendOf(part === 'all' ? capture : judgesOf(capture), prices)
       if (!trusted) spend = addSpend(spend, unknownSpend(null))
       // What a budget held for the cell bounds what nothing else does.
       if (spend.boundMicroUsd === null) spend = { ...spend, boundMicroUsd: attempt.heldMicroUsd }

@@ -1,6 +1,6 @@
-import { cellName } from '../../core/campaign/cells.ts'
+import { cellName, cellsOf } from '../../core/campaign/cells.ts'
 import { digestOf } from '../../core/campaign/identity.ts'
-import type { CampaignPlan, PlannedCell } from '../../core/campaign/plan.ts'
+import type { CampaignPlan, PlannedCell, Selection } from '../../core/campaign/plan.ts'
 import type { Shard } from '../../core/campaign/shard.ts'
 import { createGovernor } from '../../core/capacity/governor.ts'
 import { capacityOfShard } from '../../core/capacity/shard.ts'
@@ -11,6 +11,7 @@ import { evidenceOf } from '../../core/looks/evidence.ts'
 import { neverRan } from '../../core/record/build.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { StatusReason } from '../../core/record/status.ts'
+import type { MicroUsd } from '../../core/record/usage.ts'
 import { interruptionOf } from '../../core/report/interruption.ts'
 import type { CampaignReport, Reason } from '../../core/report/report.ts'
 import {
@@ -39,6 +40,7 @@ import { thisProcess } from './process-identity.ts'
 import { type Resumed, Resumption } from './resumption.ts'
 import { createRunFolder, pointAt, type RunFolder } from './run-folder.ts'
 import { type ChangedRecordings, changedRecordings, SELF_RECORDED, selfRecorded } from './self-recorded.ts'
+import { Spending } from './spending.ts'
 import { Tally } from './tally.ts'
 import { Verdicts } from './verdicts.ts'
 
@@ -47,6 +49,8 @@ export interface RunContext {
   readonly projectName: string
   readonly options: ResolvedOptions
   readonly policy: Policy
+  /** Of the whole run; null: none. */
+  readonly budget: MicroUsd | null
   readonly modules: ModuleSource
   /** The part of the cells that is run here; null: all. */
   readonly shard: Shard | null
@@ -81,6 +85,7 @@ export class Run {
   readonly #campaigns = new Map<string, CampaignState>()
   readonly #cellCampaign = new Map<string, CampaignState>()
   readonly #verdicts: Verdicts
+  readonly #spending: Spending
   readonly #problems: Reason[] = []
   readonly #idle = new Set<() => void>()
   readonly #startedAt: Date
@@ -107,6 +112,7 @@ export class Run {
         ? null
         : new Resumption({
             ...context.resume,
+            prices: context.options.capacity.lanes ?? [],
             root: context.root,
             project: context.projectName,
             policy: context.policy.traffic,
@@ -122,7 +128,14 @@ export class Run {
     // An impossible event must not end a run that others pay for: it is skipped, and told.
     const { capacity } = context.options
     const own = context.shard === null ? capacity : capacityOfShard(capacity, context.shard)
-    const governor = createGovernor(own, clock, { strict: false })
+    this.#spending = new Spending(context)
+    const { budget } = this.#spending
+    // The recorder asks with the most a request can cost: where it has no bound, there is no price.
+    const governor = createGovernor(own, clock, {
+      ...(budget === null ? {} : { budget: { limitMicroUsd: budget } }),
+      priced: () => false,
+      strict: false,
+    })
     this.admission = new Admission(governor, clock, {
       notice: (code, text) => this.problem(null, code, text),
       invalid: (text) => this.problem(null, 'governor', text),
@@ -191,6 +204,11 @@ export class Run {
         campaigns.push({ fingerprint: null, refused: this.#refuse(plan, error) })
         continue
       }
+      const unpriced = await this.#spending.unpriced(plan, (variantId) => selectedOf(plan, selection, variantId))
+      if (unpriced !== null) {
+        campaigns.push({ fingerprint: null, refused: this.#refuse(plan, unpriced) })
+        continue
+      }
       const code = await codeDigest(this.context.modules, plan.file, plan.digestFiles)
       const state = new CampaignState(plan, code.digest, selection, skipped, workerId, basis)
       let resumed: Resumed | null
@@ -203,6 +221,8 @@ export class Run {
       }
       this.#campaigns.set(plan.campaignId, state)
       for (const cellId of state.cells.keys()) this.#cellCampaign.set(cellId, state)
+      const spent = resumed?.spent ?? { chargedMicroUsd: 0, unknownMicroUsd: 0 }
+      this.admission.budget(plan.campaignId, this.#spending.budgetOf(plan), spent)
       const { fingerprint } = state
       campaigns.push({ fingerprint, refused: null, carried: resumed?.carried ?? [] })
       this.tally.planned += state.plannedHere
@@ -225,9 +245,8 @@ export class Run {
 
   /** Nothing of the campaign may run: the message of its gate. */
   #refuse(plan: CampaignPlan, error: unknown): string {
-    const place = plan.line === null ? plan.file : `${plan.file}:${plan.line}`
     const why = error instanceof Error ? error.message : String(error)
-    const refused = `campaign ${JSON.stringify(plan.campaignId)} (${place}): ${why}`
+    const refused = `campaign ${JSON.stringify(plan.campaignId)} (${placeOf(plan)}): ${why}`
     this.problem(null, 'definition', refused)
     return refused
   }
@@ -237,7 +256,7 @@ export class Run {
     if (state.held.has(cellId)) return this.#holdBack(state, cell)
     const decision = await this.admission.lease({
       cellId,
-      lane: cell.variant.lane,
+      ...this.#spending.ask(state, cell),
       rank: [cell.position[0], cell.position[1], cell.position[2], cell.campaignId],
       judges: state.judges,
     })
@@ -245,8 +264,16 @@ export class Run {
       const attempt = (state.attempts.get(cellId) ?? 0) + 1
       state.attempts.set(cellId, attempt)
       state.leases.set(cellId, decision.leaseId)
+      const { leaseId, queueMs, failover } = decision
+      this.#spending.granted(cellId, decision)
+      const granted = {
+        granted: true,
+        leaseId,
+        attempt,
+        queueMs,
+        ...(failover === undefined ? {} : { failover }),
+      } as const
       const rescore = state.rescores.get(cellId)?.() ?? null
-      const granted = { granted: true, leaseId: decision.leaseId, attempt, queueMs: decision.queueMs } as const
       return rescore === null ? granted : { ...granted, rescore }
     }
     await this.#settle(
@@ -273,10 +300,10 @@ export class Run {
     return { granted: false, reason, queueMs: 0, detail }
   }
 
-  admitted(cellId: string, attempt: number, lane: string | null): Promise<void> {
-    return this.#durably(
-      this.#journal.append({ kind: 'admitted', cellId, attempt, lane, at: new Date().toISOString() }),
-    )
+  async admitted(cellId: string, attempt: number, lane: string | null): Promise<void> {
+    const money = this.#spending.admitted(this.#cell(cellId).state, cellId)
+    const at = new Date().toISOString()
+    await this.#durably(this.#journal.append({ kind: 'admitted', cellId, attempt, lane, at, ...money }))
   }
 
   async subjectSettled(settled: SettledSubject): Promise<void> {
@@ -526,10 +553,18 @@ export class Run {
   }
 }
 
+const placeOf = ({ file, line }: CampaignPlan): string => (line === null ? file : `${file}:${line}`)
+
+function* selectedOf(plan: CampaignPlan, selection: Selection, variantId: string): Generator<PlannedCell> {
+  const selected = selection === 'all' ? null : new Set(selection)
+  for (const cell of cellsOf(plan)) {
+    if (cell.variant.id === variantId && (selected?.has(cell.cellId) ?? true)) yield cell
+  }
+}
+
 function twice(first: CampaignPlan, second: CampaignPlan): string {
-  const place = ({ file, line }: CampaignPlan): string => (line === null ? file : `${file}:${line}`)
   return (
-    `campaign ${JSON.stringify(first.campaignId)} is declared twice: in ${place(first)}, which runs, and in ` +
-    `${place(second)}, which does not. Campaign ids are unique in a project; rename one`
+    `campaign ${JSON.stringify(first.campaignId)} is declared twice: in ${placeOf(first)}, which runs, and in ` +
+    `${placeOf(second)}, which does not. Campaign ids are unique in a project; rename one`
   )
 }

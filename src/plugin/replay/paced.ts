@@ -1,11 +1,11 @@
 import type { AttemptResult, PermitOutcome } from '../../core/capacity/events.ts'
-import { requestTokens } from '../../core/capacity/request.ts'
+import { requestBound, requestTokens } from '../../core/capacity/request.ts'
 import { type FailedAttempt, type RetryDecision, retryDecision } from '../../core/capacity/retry.ts'
-import { priceExchange } from '../../core/record/cost.ts'
+import { overrideOf, priceExchange } from '../../core/record/cost.ts'
 import type { Body, Exchange, HeaderList } from '../../core/traffic/exchange.ts'
 import { classifyError } from '../../core/traffic/wire/errors.ts'
 import { parseJson } from '../../core/traffic/wire/peek.ts'
-import { readExchange } from '../../core/traffic/wire/read.ts'
+import { readExchange, readRequest } from '../../core/traffic/wire/read.ts'
 import {
   type Arrived,
   type Attempt,
@@ -41,6 +41,8 @@ export async function paced(flight: Flight, lane: string): Promise<Answer> {
   const { call, cell, role, scorer, request, keep } = cellCall
   const { signal } = controller
   const tokens = tokensOf(request.body)
+  const { prices } = parts.settings
+  const boundMicroUsd = requestBound(readRequest(request), lane, tokens, new Date(parts.clock.epoch()), prices)
   const spent = cell.isSpent(cellCall.key)
   let failed: Failed | null = null
   function end(last: Failed | null, answer: Answer): Answer {
@@ -51,7 +53,7 @@ export async function paced(flight: Flight, lane: string): Promise<Answer> {
   for (let number = 1; ; number++) {
     let permit: Permit | Refusal
     try {
-      permit = await cell.permits.ask({ lane, role, tokens, delayMs: failed?.delayMs ?? 0 }, signal)
+      permit = await cell.permits.ask({ lane, role, tokens, boundMicroUsd, delayMs: failed?.delayMs ?? 0 }, signal)
     } catch (error) {
       if (signal.aborted) return end(failed, faultAnswer(signal))
       return end(failed, failed === null ? notAdmitted(cellCall, parts, error) : failed.answer())
@@ -69,7 +71,7 @@ export async function paced(flight: Flight, lane: string): Promise<Answer> {
       return end(failed, signal.aborted ? faultAnswer(signal) : refuseLate(call, cell, role, parts))
     }
 
-    const tried = await tryOnce(flight, permit, number, spent)
+    const tried = await tryOnce(flight, lane, permit, number, spent)
     if (tried.kind === 'handed on') return tried.answer
     if (!tried.again) return end(tried, tried.answer())
     cell.retry(tried.exchange)
@@ -88,7 +90,7 @@ type Tried =
     })
 
 /** One attempt under its permit, which goes back however this ends: with what was learnt, or as a call nobody knows of. */
-async function tryOnce(flight: Flight, permit: Permit, number: number, spent: boolean): Promise<Tried> {
+async function tryOnce(flight: Flight, lane: string, permit: Permit, number: number, spent: boolean): Promise<Tried> {
   const { cell, key, keep } = flight.cellCall
   let outcome: PermitOutcome | null = UNKNOWN
   try {
@@ -101,7 +103,7 @@ async function tryOnce(flight: Flight, permit: Permit, number: number, spent: bo
         try {
           const exchange = responseExchange(flight, attempt, captured, retried)
           keep(exchange)
-          learnt = outcomeOf(exchange, answeredResult(flight, attempt, captured, exchange))
+          learnt = outcomeOf(flight, lane, exchange, answeredResult(flight, attempt, captured, exchange))
         } catch (error) {
           // Inside a stream's event nobody could catch it.
           cell.lose(notRecorded(flight.cellCall, error))
@@ -121,7 +123,7 @@ async function tryOnce(flight: Flight, permit: Permit, number: number, spent: bo
       told.kind === 'fault'
         ? faultExchange(flight, told, retried)
         : responseExchange(flight, told, captured as CapturedBody, retried) // read above
-    outcome = outcomeOf(exchange, decision.result)
+    outcome = outcomeOf(flight, lane, exchange, decision.result)
     if (!again && decision.reason !== null) cell.setSpent(key, true)
     return {
       kind: 'failed',
@@ -196,19 +198,16 @@ function answeredResult(
 }
 
 /** What the provider told of the attempt; `result` of a call that is no model's says nothing of the models. */
-function outcomeOf(exchange: Exchange, result: AttemptResult): PermitOutcome {
+function outcomeOf({ parts }: Flight, lane: string, exchange: Exchange, result: AttemptResult): PermitOutcome {
   const reading = readExchange(exchange)
   const strange = reading === null && result.kind === 'rejected'
   const { input = null, output = null } = reading?.usage ?? {}
+  const { prices } = parts.settings
+  const free = overrideOf(lane, prices) === 0 ? 0 : null
   return {
     result: strange ? { kind: 'answered' } : result,
     tokens: input === null || output === null ? null : { input, output },
-    microUsd:
-      reading === null
-        ? null
-        : reading.usageMissing === 'error-response'
-          ? 0
-          : priceExchange(reading, new Date(exchange.startedAt)).microUsd,
+    microUsd: reading === null ? free : priceExchange(reading, new Date(exchange.startedAt), prices).microUsd,
   }
 }
 

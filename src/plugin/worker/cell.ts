@@ -191,8 +191,10 @@ class Execution implements CellInFlight {
       scored,
       unjudged.map((loss) => ({ ...loss, message: this.#bridge.redactor.text(loss.message).text })),
     )
-    const calls = closed === null || closed.exchanges.length === 0 ? NO_CALLS : await readCalls(closed.exchanges)
-    const retried = closed === null || closed.retried.length === 0 ? NO_CALLS : await readCalls(closed.retried)
+    const { prices } = this.#bridge.settings
+    const calls =
+      closed === null || closed.exchanges.length === 0 ? NO_CALLS : await readCalls(closed.exchanges, prices)
+    const retried = closed === null || closed.retried.length === 0 ? NO_CALLS : await readCalls(closed.retried, prices)
     const outcome =
       this.#unmeasured(closed) ??
       (attempt.kind === 'returned' ? attempt.outcome : this.#classify(attempt.thrown, calls, closed))
@@ -264,6 +266,7 @@ class Execution implements CellInFlight {
     try {
       const context = subjectContext({
         cell: this.#cell,
+        lane: this.#lease.failover ?? this.#cell.variant.lane,
         variant: this.#variant,
         scenario: this.#scenario,
         deadline: this.#deadline,

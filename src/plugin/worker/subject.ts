@@ -19,6 +19,7 @@ export interface Notes {
 
 export interface SubjectOptions {
   readonly cell: PlannedCell
+  readonly lane: string | null
   readonly variant: Payload
   readonly scenario: Payload
   readonly deadline: Deadline
@@ -39,6 +40,7 @@ export function subjectContext(options: SubjectOptions): RunContext<Payload, Pay
       return options.deadline.signal
     },
     cellId: cell.cellId,
+    lane: options.lane,
     fetch: options.fetch,
     metric(name, value) {
       if (!Number.isFinite(value)) {

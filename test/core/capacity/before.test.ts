@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { carriedSpend } from '../../../src/core/capacity/carried.ts'
 import { type ExpectedUse, forecast } from '../../../src/core/capacity/forecast.ts'
+import { createGovernor } from '../../../src/core/capacity/governor.ts'
 import { requestBound, requestTokens } from '../../../src/core/capacity/request.ts'
 import { runsAgain } from '../../../src/core/capacity/rerun.ts'
 import { readRequest } from '../../../src/core/traffic/wire/read.ts'
@@ -85,12 +86,14 @@ test('the bound of a request is its price at the most it may answer; without a p
   const reading = readRequest({ method: 'POST', url: 'https://api.openai.com/v1/chat/completions', body: { text } })
   if (reading === null) throw new Error('not read')
   const at = new Date('2026-01-01T00:00:00Z')
-  const prices = { 'openai/*': { input: 1, output: 2 } }
-  expect(requestBound(reading, { input: 100, output: 50 }, at, prices)).toBe(200)
-  expect(requestBound(reading, { input: 0, output: null }, at, prices)).toBe(2 * 16_384)
-  expect(requestBound(reading, { input: 1_000_000, output: 0 }, at)).toBe(150_000)
+  const prices = [{ match: 'openai/*', price: { input: 1, output: 2 } }]
+  expect(requestBound(reading, reading.lane, { input: 100, output: 50 }, at, prices)).toBe(200)
+  expect(requestBound(reading, reading.lane, { input: 0, output: null }, at, prices)).toBe(2 * 16_384)
+  expect(requestBound(reading, reading.lane, { input: 1_000_000, output: 0 }, at)).toBe(150_000)
   const unknown = { ...reading, requestedModel: 'nobody-knows-this', lane: 'openai/nobody-knows-this' }
-  expect(requestBound(unknown, { input: 1, output: 1 }, at)).toBeNull()
+  expect(requestBound(unknown, unknown.lane, { input: 1, output: 1 }, at)).toBeNull()
+  expect(requestBound(null, 'openai/unknown', { input: 1, output: 1 }, at), 'no API of a model').toBeNull()
+  expect(requestBound(null, 'local/unknown', { input: 1, output: 1 }, at, [{ match: 'local/*', price: 0 }])).toBe(0)
 })
 
 test.each([
@@ -123,4 +126,19 @@ test('what a killed run had in flight is carried as unknown, never as free', () 
       { heldMicroUsd: 3, usd: Number.NaN },
     ]),
   ).toEqual({ chargedMicroUsd: 200, unknownMicroUsd: 573 })
+})
+
+test('what earlier parts of a run spent is not there to be spent again', () => {
+  const lanes = [{ match: '*', usdPerCell: 0.5 }]
+  const granted = (chargedMicroUsd: number, unknownMicroUsd: number) => {
+    const governor = createGovernor({ lanes }, () => 0, { budget: { limitMicroUsd: 1_000_000 } })
+    const request = { cellId: 'a', lane: 'a/b', rank: [0, 0, 0, 'c'] } as const
+    const [effect] = governor.send([
+      { type: 'spent-before', chargedMicroUsd, unknownMicroUsd },
+      { type: 'ask-lease', request },
+    ])
+    return effect?.type
+  }
+  expect(granted(300_000, 200_000)).toBe('lease-granted')
+  expect(granted(300_000, 200_001)).toBe('lease-refused')
 })

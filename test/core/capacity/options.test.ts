@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest'
 import { createGovernor } from '../../../src/core/capacity/governor.ts'
-import {
-  CapacityOptions,
-  capacityProblems,
-  parseCapacityOptions,
-  shadowedLanes,
-} from '../../../src/core/capacity/options.ts'
+import { parseCapacityOptions, shadowedLanes } from '../../../src/core/capacity/options.ts'
 
 test.each([
   [Number.NaN, 'NaN'],
@@ -33,11 +28,11 @@ test.each([
   [{ lanes: 'openai/*' }, 'capacity.lanes must be a list of lanes, got "openai/*"'],
   [
     { lanes: ['openai/*'] },
-    'capacity.lanes[0] must be an object with match, concurrency, requestsPerMinute, tokensPerMinute and account, got "openai/*"',
+    'capacity.lanes[0] must be an object with match, concurrency, requestsPerMinute, tokensPerMinute, account, equivalent, price and usdPerCell, got "openai/*"',
   ],
   [
     { lanes: [{ match: '*', rpm: 5 }] },
-    'capacity.lanes[0].rpm is not an option; match, concurrency, requestsPerMinute, tokensPerMinute and account are',
+    'capacity.lanes[0].rpm is not an option; match, concurrency, requestsPerMinute, tokensPerMinute, account, equivalent, price and usdPerCell are',
   ],
   [{ slots: 5 }, 'capacity.slots is not an option; cells and lanes are'],
   [null, 'capacity must be an object with cells and lanes, got null'],
@@ -67,17 +62,6 @@ test('good options come back as they are', () => {
   expect(parseCapacityOptions(options)).toEqual(options)
   expect(parseCapacityOptions({})).toEqual({})
 })
-
-test.each([{ equivalent: ['azure/a'] }, { price: 0 }, { usdPerCell: 0.1 }] as const)(
-  '%j is refused while nothing outside the governor keeps it',
-  (limit) => {
-    const parsed = CapacityOptions.safeParse({ lanes: [{ match: '*', ...limit }] })
-    expect(parsed.error && capacityProblems(parsed.error)).toEqual([
-      `capacity.lanes[0].${Object.keys(limit)[0]} is not supported yet: leave it out. A lane takes match, concurrency, requestsPerMinute, tokensPerMinute, account`,
-    ])
-    expect(parseCapacityOptions({ lanes: [{ match: '*', ...limit }] })).toEqual({ lanes: [{ match: '*', ...limit }] })
-  },
-)
 
 test.each(['requestsPerMinute', 'tokensPerMinute', 'concurrency'])('%s must be an integer ≥ 1', (key) => {
   for (const value of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null]) {

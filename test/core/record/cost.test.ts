@@ -54,7 +54,7 @@ describe('priceExchange', () => {
 
   it('takes the provider’s own charge before everything', () => {
     const observed = reading({ observedMicroUsd: 42 })
-    expect(priceExchange(observed, at, { '*': 0 })).toEqual({ microUsd: 42, provenance: 'observed' })
+    expect(priceExchange(observed, at, [{ match: '*', price: 0 }])).toEqual({ microUsd: 42, provenance: 'observed' })
   })
 
   it.each([
@@ -79,8 +79,14 @@ describe('priceExchange', () => {
 
   it('takes prices of the user’s own by lane, first match first', () => {
     const local = reading({ lane: 'ollama/llama3', pricing: { provider: null, parts: {} } })
-    expect(priceExchange(local, at, { 'ollama/*': 0 })).toEqual({ microUsd: 0, provenance: 'estimated' })
-    const prices = { 'ollama/*': { input: 2, output: 10, cacheRead: 1 }, '*': 0 as const }
+    expect(priceExchange(local, at, [{ match: 'ollama/*', price: 0 }])).toEqual({
+      microUsd: 0,
+      provenance: 'estimated',
+    })
+    const prices = [
+      { match: 'ollama/*', price: { input: 2, output: 10, cacheRead: 1 } },
+      { match: '*', price: 0 as const },
+    ]
     expect(priceExchange({ ...local, usage: { ...usage, cacheRead: 400 } }, at, prices).microUsd).toBe(
       1200 + 400 + 1000,
     )

@@ -60,6 +60,7 @@ export function project(): Project {
         runDir: join(root, '.evals', 'run'),
         policy,
         policyReason: 'the test says so',
+        prices: [],
         replayRun: null,
         timeoutMs: 10_000,
         passthrough: [],

@@ -48,6 +48,7 @@ export async function drive(root: string, ledger: Ledger): Promise<Driven> {
     policy: { traffic: 'live', reason: 'a test' },
     modules: { root, filesOf: async () => [] },
     shard: null,
+    budget: null,
     resume: { reconciled: false, say: (line) => said.push(line) },
     versions: { node: '20', vitest: '4', package: '0' },
   })

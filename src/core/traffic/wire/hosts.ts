@@ -65,6 +65,11 @@ export function hostOf(url: URL): Host | null {
   return null
 }
 
+/** The price list's id of a provider by our name of it: null where the list has none, undefined for a name we do not know. */
+export function priceIdOf(provider: string): string | null | undefined {
+  return HOSTS.find(([, name]) => name === provider)?.[2]
+}
+
 /** True for the hosts of this machine. */
 export function isLoopback(url: URL): boolean {
   const name = url.hostname.toLowerCase()

@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest'
+import { inspectRun } from '../../harness/inspect.ts'
+import { project, runVitest } from '../../harness/run-vitest.ts'
+import { type Answer, completion, type Provider, startProvider } from '../modes/provider.ts'
+
+const json = { 'content-type': 'application/json' }
+/** List prices of gpt-4o-mini: 0.15 USD per million tokens asked, 0.60 answered; a completion of the test answers 3. */
+const CALL_MICRO_USD = 150_000 + 2
+
+const MILLION: Answer = ({ body }, response) => {
+  response.writeHead(200, json).end(completion(JSON.parse(body).model, 'an answer', 1_000_000))
+  return true
+}
+
+const names = (count: number) => Array.from({ length: count }, (_, i) => `case ${i}`)
+
+async function run(root: string, provider: Provider, campaign: object, options: object, env: NodeJS.ProcessEnv = {}) {
+  const result = await runVitest(root, ['--project', 'evals', '--reporter=verbose'], {
+    ...provider.env,
+    FILES: 'budget.eval.ts',
+    BUDGET: JSON.stringify(campaign),
+    OPTIONS: JSON.stringify(options),
+    ...env,
+  })
+  return { result, provider, inspected: await inspectRun(root) }
+}
+
+test('a run stops before its budget is overspent, every variant measured alike, and says what it spent', async () => {
+  const { result, provider, inspected } = await run(
+    await project('modes'),
+    await startProvider(MILLION),
+    { variants: { a: { model: 'gpt-4o-mini' }, b: { model: 'gpt-4o-mini' } }, scenarios: names(6), seeds: 2 },
+    { mode: 'live', budget: { usd: 40 } },
+    { EVALS_BUDGET_USD: '1.60' },
+  )
+  // What the provider counted, and twice the dearest cell is held before each one: two calls short of the budget.
+  const spent = provider.calls.length * CALL_MICRO_USD
+  expect(spent).toBeLessThanOrEqual(1_600_000)
+  expect(spent + 2 * CALL_MICRO_USD).toBeGreaterThan(1_600_000)
+  const ran = inspected.records.filter(({ status }) => status === 'scored')
+  expect(ran).toHaveLength(provider.calls.length)
+  const of = (id: string) => ran.filter(({ variantId }) => variantId === id).length
+  expect(Math.abs(of('a') - of('b'))).toBeLessThanOrEqual(1)
+  expect(new Set(ran.map(({ seed }) => seed)), 'the first seed block').toEqual(new Set([0]))
+  const left = inspected.records.filter(({ status }) => status !== 'scored')
+  expect(new Set(left.map(({ status, reason }) => `${status} ${reason}`))).toEqual(new Set(['not_run budget']))
+  expect(result.output).toMatch(
+    /not run: budget: the budget of the run has not enough left for one more cell: \$1\.\d\d/,
+  )
+}, 60_000)
+
+test.each([
+  ['its variant names', { model: 'gpt-nobody-knows' }, 'openai/gpt-nobody-knows'],
+  ['shows on the wire', { asks: 'nobody-knows' }, 'openai/nobody-knows'],
+])(
+  'a price that nobody knows, of a model that %s, is refused before anything is sent',
+  async (_, variant, lane) => {
+    const { result, provider, inspected } = await run(
+      await project('modes'),
+      await startProvider(MILLION),
+      { variants: { known: { model: 'gpt-4o-mini' }, variant }, scenarios: names(2), budget: { usd: 5 } },
+      { mode: 'live', capacity: { cells: 1 } },
+    )
+    expect(provider.calls.map(({ body }) => JSON.parse(body).model)).not.toContain(lane.slice('openai/'.length))
+    expect(result.output).toContain(`{ match: "${lane}", price: { input, output } }`)
+    expect(result.output).toContain('usdPerCell')
+    expect(result.code).toBe(1)
+    if ('model' in variant) {
+      expect(provider.calls, 'the campaign is refused whole').toEqual([])
+      expect(inspected.records).toEqual([])
+    } else {
+      const of = inspected.records.filter(({ variantId }) => variantId === 'variant')
+      expect(of.map(({ reason }) => reason)).toEqual(['budget', 'budget'])
+    }
+  },
+  60_000,
+)
+
+test('with a budget of 0 recordings are served, and what has none is not run', async () => {
+  const root = await project('modes')
+  const provider = await startProvider(MILLION)
+  const variants = { a: { model: 'gpt-4o-mini' } }
+  await run(root, provider, { variants, scenarios: ['kept'] }, {})
+  provider.fresh()
+  const { inspected } = await run(
+    root,
+    provider,
+    { variants, scenarios: ['kept', 'new'] },
+    {},
+    { EVALS_BUDGET_USD: '0' },
+  )
+  expect(provider.fresh()).toEqual([])
+  expect(inspected.cell('budget', 'kept')).toMatchObject({ status: 'scored', provenance: 'replayed' })
+  expect(inspected.cell('budget', 'new')).toMatchObject({ status: 'not_run', reason: 'budget' })
+  expect(inspected.cell('budget', 'new').failure?.message).toContain('only recordings are served')
+}, 60_000)
+
+test('a closed lane hands its cells to its equivalent, at the price declared for it', async () => {
+  const { provider, inspected } = await run(
+    await project('modes'),
+    await startProvider((call, response) => {
+      if (call.host === 'acme.openai.azure.com') return MILLION(call, response)
+      response.writeHead(401, json).end('{"error":{"message":"Incorrect API key","code":"invalid_api_key"}}')
+      return true
+    }),
+    { variants: { a: { model: 'gpt-4o-mini' } }, scenarios: names(3) },
+    {
+      mode: 'live',
+      budget: { usd: 10 },
+      capacity: {
+        cells: 1,
+        lanes: [
+          { match: 'openai/*', equivalent: ['azure/gpt-4o-mini'] },
+          { match: 'azure/*', price: { input: 2, output: 0 } },
+        ],
+      },
+    },
+  )
+  expect(provider.calls.map(({ host }) => host)).toEqual(['api.openai.com', ...Array(2).fill('acme.openai.azure.com')])
+  expect(inspected.records.map(({ status, lane, cost }) => ({ status, lane, usd: cost.usd }))).toEqual([
+    { status: 'infra_error', lane: 'openai/gpt-4o-mini', usd: 0 },
+    ...Array(2).fill({ status: 'scored', lane: 'azure/gpt-4o-mini', usd: 2 }),
+  ])
+  const admitted = inspected.entries.flatMap((entry) => (entry.kind === 'admitted' ? [entry] : []))
+  expect(admitted.map(({ failover }) => failover)).toEqual([undefined, ...Array(2).fill('azure/gpt-4o-mini')])
+  expect(admitted.every(({ heldMicroUsd = 0 }) => heldMicroUsd > 0)).toBe(true)
+}, 60_000)
