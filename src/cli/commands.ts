@@ -6,6 +6,7 @@ import { gate } from './gate.ts'
 import { importCommand } from './import.ts'
 import { merge } from './merge.ts'
 import { prereg } from './prereg.ts'
+import { reconcile } from './reconcile.ts'
 import { recordings } from './recordings.ts'
 import { report } from './report.ts'
 
@@ -19,5 +20,6 @@ export const COMMANDS: readonly Command[] = [
   prereg,
   exportCommand,
   recordings,
+  reconcile,
   importCommand,
 ]

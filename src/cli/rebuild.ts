@@ -3,7 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type AcceptedRecords, parseAccepted } from '../core/accepted/format.ts'
 import { journalLines } from '../core/journal/read.ts'
-import { type RecordedCampaign, type RecordedRun, type RecordPlace, recordedRun } from '../core/journal/recorded.ts'
+import {
+  type RecordedCampaign,
+  type RecordedRun,
+  type RecordPlace,
+  recordedRun,
+  type UnknownBill,
+} from '../core/journal/recorded.ts'
 import type { RunRecord } from '../core/record/record.ts'
 import { buildReport } from '../core/report/build.ts'
 import { leavesOut } from '../core/report/exit.ts'
@@ -22,6 +28,8 @@ export interface OpenRun extends FoundRun {
   /** The records of a campaign as text, in the order of the plan. */
   texts(campaign: RecordedCampaign): Iterable<string>
   records(campaign: RecordedCampaign): Iterable<RunRecord>
+  /** Cells that bought something, and whose bill nobody knows. */
+  unknownBills(campaign: RecordedCampaign): Iterable<UnknownBill>
   /** What the run's own verdict was computed from gives the same report again, with the labels of today. */
   report(campaign: RecordedCampaign): CampaignReport
   /** What that report is computed from, down to the exchanges. */
@@ -52,6 +60,7 @@ export async function openRun(context: CliContext, found: FoundRun): Promise<Ope
         for (const { text } of campaign.records(read)) yield text
       },
       records: (campaign) => recordsOf(campaign, read),
+      unknownBills: (campaign) => campaign.unknownBills(read),
       report: (campaign) => {
         // People label what a run has given: their words are read anew.
         const { labels, problems } = readLabels(found.root, campaign.plan)
@@ -64,6 +73,7 @@ export async function openRun(context: CliContext, found: FoundRun): Promise<Ope
           accepted: baselines.get(campaign.plan.campaignId) ?? null,
           prereg: campaign.registration,
           looks: campaign.look,
+          budget: campaign.budget,
         })
       },
       material: (campaign) => ({

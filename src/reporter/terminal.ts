@@ -1,4 +1,5 @@
 import type { CampaignReport } from '../core/report/report.ts'
+import { budgetSentence } from './budget.ts'
 import { inline } from './inline.ts'
 import { judgeSentences } from './judges.ts'
 import { grouped, scaleOf, TYPED } from './numbers.ts'
@@ -247,6 +248,7 @@ function asides(report: CampaignReport, sheet: Sheet): Section[] {
       ? section({})
       : section({ groups: [paragraph(`${title}  `, text, sheet, sheet.verbose ? Infinity : 2, 2).map(plain)], fair: 0 })
   return [
+    line('BUDGET', budgetSentence(report)),
     line('SEEDS', report.variants.flatMap((variant) => seedsSentence(variant) ?? []).join('; ')),
     line('FRONTIER', frontierSentence(report)),
     line('SPLITS', splitSentences(report, sheet.scale).join('; ')),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Json } from '../campaign/canonical-json.ts'
+import type { BudgetSnapshot } from '../capacity/snapshot.ts'
 import { Registration } from '../prereg/registration.ts'
 import { AgentProfile } from '../record/agent-profile.ts'
 import { RunRecord } from '../record/record.ts'
@@ -27,6 +28,8 @@ const run = z.strictObject({
   shard: shard.optional(),
   /** The shards that this run was put together from; absent: it was not. */
   merged: z.array(z.strictObject({ runId: z.string(), shard })).optional(),
+  /** What the run may spend; null or absent: no limit. */
+  budgetMicroUsd: z.number().int().nonnegative().nullish(),
 })
 
 const planned = z.strictObject({
@@ -114,6 +117,29 @@ const resumed = z.strictObject({
   spends: z.array(EarlierSpend),
 })
 
+/** What somebody says a cell was charged whose bill nobody knew: written by hand, after the run. */
+const reconciled = z.strictObject({
+  kind: z.literal('reconciled'),
+  cellId,
+  attempt,
+  microUsd: z.number().int().nonnegative(),
+  at,
+})
+
+/** Where a budget stood when the run ended. */
+const budget = z.strictObject({
+  kind: z.literal('budget'),
+  /** Null: the run's. */
+  campaignId: z.string().nullable(),
+  limitMicroUsd: z.number(),
+  chargedMicroUsd: z.number(),
+  heldMicroUsd: z.number(),
+  unknownMicroUsd: z.number(),
+  unknownCalls: z.number(),
+  /** What calls were charged beyond what was held for them. */
+  overshootMicroUsd: z.number(),
+} satisfies { [key in keyof BudgetSnapshot]: unknown } & { kind: unknown })
+
 const settled = z.strictObject({ kind: z.literal('settled'), record: RunRecord })
 
 /** What a gate with `accepted()` compares with; a copy of the file lies in the run folder. */
@@ -170,6 +196,8 @@ export const JournalEntry = z.discriminatedUnion('kind', [
   admitted,
   subjectSettled,
   settled,
+  reconciled,
+  budget,
   accepted,
   prereg,
   look,

@@ -2,6 +2,8 @@ import { cellsOf } from '../campaign/cells.ts'
 import type { CampaignPlan, PlannedCell } from '../campaign/plan.ts'
 import { neverRan } from '../record/build.ts'
 import type { RunRecord } from '../record/record.ts'
+import { type MicroUsd, toMicroUsd, toUsd } from '../record/usage.ts'
+import type { BudgetBasis } from '../report/budget.ts'
 import { interruptionOf, partialText } from '../report/interruption.ts'
 import type { Reason } from '../report/report.ts'
 import type { EntryOf } from './entry.ts'
@@ -51,6 +53,27 @@ export class NoRunError extends Error {
 /** Entries of a campaign that its report reads beside plan and records. */
 type Beside = { readonly [Kind in 'accepted' | 'prereg' | 'look']?: EntryOf<Kind> }
 
+/** What the journal says of one cell beside its records. */
+interface Started {
+  /** The last one that bought something. */
+  attempt: number
+  /** Over all attempts. */
+  heldMicroUsd: MicroUsd
+  lane: string | null
+  /** What somebody says it cost. */
+  settledMicroUsd: MicroUsd | null
+}
+
+/** A cell that bought something, and nobody knows for how much. */
+export interface UnknownBill {
+  readonly record: RunRecord
+  readonly attempt: number
+  /** What is kept for it; 0 where no budget was set. */
+  readonly heldMicroUsd: MicroUsd
+  /** As admitted. */
+  readonly lane: string | null
+}
+
 export class RecordedCampaign {
   readonly plan: CampaignPlan
   readonly fingerprint: EntryOf<'plan'>['fingerprint']
@@ -67,7 +90,7 @@ export class RecordedCampaign {
   readonly #selected: ReadonlySet<string> | null
   /** Of each cell, the records of its last attempt: more than one is a fault that the report names. */
   readonly #places: ReadonlyMap<string, readonly RecordPlace[]>
-  readonly #attempts: ReadonlyMap<string, number>
+  readonly #started: ReadonlyMap<string, Started>
 
   constructor(
     { plan, fingerprint, selection, skipped }: EntryOf<'plan'>,
@@ -76,7 +99,7 @@ export class RecordedCampaign {
     over: boolean,
     problems: readonly Reason[],
     places: ReadonlyMap<string, readonly RecordPlace[]>,
-    attempts: ReadonlyMap<string, number>,
+    started: ReadonlyMap<string, Started>,
     beside: Beside,
   ) {
     this.accepted = beside.accepted ?? null
@@ -94,7 +117,7 @@ export class RecordedCampaign {
     this.#over = over
     this.#selected = selection === 'all' ? null : new Set(selection)
     this.#places = places
-    this.#attempts = attempts
+    this.#started = started
   }
 
   /** Why no verdict can be given on what this run executes; null when one can. */
@@ -106,15 +129,42 @@ export class RecordedCampaign {
   *records(read: ReadPlace): Generator<RecordedCell> {
     for (const cell of this.cells) {
       const places = this.#places.get(cell.cellId)
-      for (const place of places ?? []) yield recordedCell(read(place))
+      const { attempt = 0, settledMicroUsd = null } = this.#started.get(cell.cellId) ?? {}
+      for (const place of places ?? []) yield reconciled(recordedCell(read(place)), settledMicroUsd)
       if (places !== undefined || this.skipped || this.#selected?.has(cell.cellId) === false) continue
       const record = neverRan({ ...this.#run, fingerprint: this.fingerprint }, this.plan, cell, {
         status: 'not_run',
         reason: this.#over ? 'missing' : 'interrupted',
         // Admitted and never settled: what its calls cost is not known.
-        attempts: this.#attempts.get(cell.cellId) ?? 0,
+        attempts: attempt,
       })
-      yield { text: JSON.stringify(record), record }
+      yield reconciled({ text: JSON.stringify(record), record }, settledMicroUsd)
+    }
+  }
+
+  /** What the report says of money. */
+  get budget(): BudgetBasis {
+    const own = this.cells.flatMap(({ cellId }) => {
+      const started = this.#started.get(cellId)
+      return started === undefined ? [] : [{ cellId, ...started }]
+    })
+    return {
+      limitMicroUsd: this.plan.budgetUsd === undefined ? null : toMicroUsd(this.plan.budgetUsd),
+      runLimitMicroUsd: this.#run.budgetMicroUsd ?? null,
+      held: new Map(own.map(({ cellId, heldMicroUsd }) => [cellId, heldMicroUsd])),
+      open: new Set(this.#over ? [] : own.flatMap(({ cellId }) => (this.#places.has(cellId) ? [] : [cellId]))),
+      reconciled: new Set(own.flatMap(({ cellId, settledMicroUsd }) => (settledMicroUsd === null ? [] : [cellId]))),
+    }
+  }
+
+  /** Cells that bought something, and whose bill nobody knows. */
+  *unknownBills(read: ReadPlace): Generator<UnknownBill> {
+    if (this.#started.size === 0) return
+    for (const { record } of this.records(read)) {
+      const started = this.#started.get(record.cellId)
+      if (started === undefined || record.cost.usd !== null) continue
+      const { attempt, heldMicroUsd, lane } = started
+      yield { record, attempt, heldMicroUsd, lane }
     }
   }
 
@@ -140,7 +190,7 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
   let continuedBy: string | null = null
   const plans = new Map<string, EntryOf<'plan'>>()
   const problems: EntryOf<'problem'>[] = []
-  const attempts = new Map<string, number>()
+  const started = new Map<string, Started>()
   const beside = new Map<string, Beside>()
   const carrying = new Set<string>()
   const places = new Map<string, { readonly attempt: number; readonly campaignId: string; places: RecordPlace[] }>()
@@ -150,7 +200,15 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
     if (entry.kind === 'run') run = entry
     if (entry.kind === 'plan') plans.set(entry.plan.campaignId, entry)
     if (entry.kind === 'problem') problems.push(entry)
-    if (entry.kind === 'admitted') attempts.set(entry.cellId, entry.attempt)
+    if (entry.kind === 'admitted') {
+      const { cellId, attempt, lane, heldMicroUsd = 0 } = entry
+      const before = started.get(cellId)?.heldMicroUsd ?? 0
+      started.set(cellId, { attempt, lane, heldMicroUsd: before + heldMicroUsd, settledMicroUsd: null })
+    }
+    if (entry.kind === 'reconciled') {
+      const cell = started.get(entry.cellId)
+      if (cell?.attempt === entry.attempt) cell.settledMicroUsd = entry.microUsd
+    }
     if (entry.kind === 'accepted' || entry.kind === 'prereg' || entry.kind === 'look') {
       beside.set(entry.campaignId, { ...beside.get(entry.campaignId), [entry.kind]: entry })
     }
@@ -190,7 +248,7 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
       end !== null,
       found,
       new Map(own),
-      attempts,
+      started,
       beside.get(campaignId) ?? {},
     )
   })
@@ -206,6 +264,19 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
     repaired: next.value.repaired,
     fencedOff: next.value.fencedOff,
   }
+}
+
+/** The record with the bill that somebody settled; only one that nobody knew is settled by hand. */
+function reconciled(cell: RecordedCell, microUsd: MicroUsd | null): RecordedCell {
+  const { cost, calls } = cell.record
+  if (microUsd === null || cost.usd !== null) return cell
+  const usd = toUsd(microUsd)
+  // Which part of it the judges had is known where one of both is.
+  const rest = (known: number | null): number | null => (known === null ? null : Math.max(0, usd - known))
+  const judgeUsd = cost.judgeUsd ?? (calls.judge === 0 ? 0 : rest(cost.subjectUsd))
+  const subjectUsd = cost.subjectUsd ?? rest(judgeUsd)
+  const record: RunRecord = { ...cell.record, cost: { usd, provenance: 'estimated', subjectUsd, judgeUsd } }
+  return { text: JSON.stringify(record), record }
 }
 
 const reasonOf = ({ code, text }: Reason): Reason => ({ code, text })

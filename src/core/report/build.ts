@@ -7,6 +7,7 @@ import { alphaPerLook } from '../stats/sequence/alpha-spending.ts'
 import { mismatchWords } from './accepted-words.ts'
 import { actionsOf } from './actions.ts'
 import { type Arm, armOf, zeroCounts } from './arm.ts'
+import { budgetOf } from './budget.ts'
 import { judgeCandidates } from './candidate.ts'
 import { byCodeUnit, type Cells, placeRecords } from './cells.ts'
 import { failuresOf } from './failures.ts'
@@ -141,6 +142,10 @@ export function buildReport(input: ReportInput): CampaignReport {
   for (const arm of whole.slice(0, own.variants.length))
     for (const status of Object.keys(counts) as (keyof typeof counts)[]) counts[status] += arm.counts[status]
   const failures = failuresOf(own, plan.primary)
+  const budget = budgetOf(
+    input.budget,
+    own.records.flatMap((record) => record ?? []),
+  )
   const splits = new Map<string, number>()
   for (const { split } of all.scenarios) splits.set(split, (splits.get(split) ?? 0) + 1)
 
@@ -189,6 +194,7 @@ export function buildReport(input: ReportInput): CampaignReport {
     },
     fingerprint: { campaign: input.fingerprint, records: recordsFingerprint(own) },
     coverage: { planned: own.records.length, counts, reasons: missingReasons(own) },
+    ...(budget === null ? {} : { budget }),
     variants,
     candidates: judged.map(({ report }) => report),
     judges,

@@ -4,6 +4,7 @@ import type { CampaignPlan, PlannedGate, PlannedGuardrail } from '../campaign/pl
 import type { Registration } from '../prereg/registration.ts'
 import type { RunRecord } from '../record/record.ts'
 import type { CellStatus } from '../record/status.ts'
+import type { BudgetBasis, BudgetReport } from './budget.ts'
 import type { CandidateReport } from './candidate-report.ts'
 import type { HumanLabel } from './judges/label.ts'
 import type { JudgeReport } from './judges/report.ts'
@@ -224,6 +225,8 @@ export interface CampaignReport {
     readonly counts: StatusCounts
     readonly reasons: { readonly [reason: string]: number }
   }
+  /** Absent where no budget was set. */
+  readonly budget?: BudgetReport
   readonly variants: readonly VariantSummary[]
   readonly candidates: readonly CandidateReport[]
   readonly judges: readonly JudgeReport[]
@@ -285,6 +288,8 @@ export interface ReportInput {
   readonly problems: readonly Reason[]
   /** What people say about outputs of this campaign; those of other campaigns are ignored. Default: nobody does. */
   readonly labels?: readonly HumanLabel[]
+  /** What is known of money beside the records; absent or null: nothing, and the report says nothing of budgets. */
+  readonly budget?: BudgetBasis | null
   /** What the preregistration says; absent or null: there is none. */
   readonly prereg?: Registration | null
   /**

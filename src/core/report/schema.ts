@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { GUARDRAIL_ENDPOINTS } from '../campaign/plan.ts'
 import { COST_PROVENANCES } from '../record/usage.ts'
 import { FRONTIER_CLASSES } from '../stats/bootstrap/frontier.ts'
+import type { BudgetReport } from './budget.ts'
 import type { CandidateReport, GuardrailReport, ScenarioChange } from './candidate-report.ts'
 import { judge } from './judges/schema.ts'
 import { CLOCKS } from './latency.ts'
@@ -261,6 +262,18 @@ export const CampaignReportSchema = z.strictObject({
     backend: z.enum(['real', 'mixed', 'stub', 'none']),
     issues: z.array(z.strictObject({ code: text, severity: z.enum(['error', 'warn']), count, example: text })),
   }),
+  budget: z
+    .strictObject({
+      usd: number,
+      runUsd: number,
+      spentUsd: z.number(),
+      heldUsd: z.number(),
+      unknownUsd: z.number(),
+      unknownCells: count,
+      reconciledCells: count,
+      overUsd: z.number(),
+    } satisfies ShapeOf<BudgetReport>)
+    .optional(),
   evidence: z.strictObject({
     live: count,
     replayed: count,

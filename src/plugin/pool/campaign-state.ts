@@ -8,6 +8,7 @@ import { isResult } from '../../core/journal/resume.ts'
 import type { LookCount } from '../../core/looks/count.ts'
 import type { Registration } from '../../core/prereg/registration.ts'
 import type { RunRecord } from '../../core/record/record.ts'
+import type { MicroUsd } from '../../core/record/usage.ts'
 import { partialText } from '../../core/report/interruption.ts'
 import type { Reason } from '../../core/report/report.ts'
 import type { Rescore, Settlement } from '../control.ts'
@@ -44,6 +45,8 @@ export class CampaignState {
   readonly rescores = new Map<string, () => Rescore | null>()
   /** Cells that an earlier run was cut off in, and that nobody has said may run again. */
   readonly held = new Set<string>()
+  /** What was held for the cells that bought something, over all their attempts. */
+  readonly heldMicroUsd = new Map<string, MicroUsd>()
   /** Leases granted and not settled: cellId → leaseId. */
   readonly leases = new Map<string, number>()
 

@@ -121,14 +121,15 @@ export class Run {
             append: (entry) => this.#durably(journal.append(entry)),
             appendLazy: (entry) => journal.appendLazy(entry),
           })
-    this.#verdicts = new Verdicts(folder, context.root, (state) => this.#countLook(state))
+    this.#spending = new Spending(context)
+    const money = this.#spending.basis.bind(this.#spending)
+    this.#verdicts = new Verdicts(folder, context.root, (state) => this.#countLook(state), money)
     const replays = context.policy.traffic === 'replay' || context.policy.traffic === 'new'
     this.#changed = replays ? changedRecordings(context.root, process.env) : Promise.resolve(null)
     const clock = () => performance.now()
     // An impossible event must not end a run that others pay for: it is skipped, and told.
     const { capacity } = context.options
     const own = context.shard === null ? capacity : capacityOfShard(capacity, context.shard)
-    this.#spending = new Spending(context)
     const { budget } = this.#spending
     // The recorder asks with the most a request can cost: where it has no bound, there is no price.
     const governor = createGovernor(own, clock, {
@@ -151,6 +152,7 @@ export class Run {
     const journal = createAppender(file, { name: folder.journal, fence: ownership.fence })
     const facts: RunFacts = { runId: folder.runId, commit }
     const run = new Run(context, folder, facts, ownership, journal, startedAt)
+    const { budget } = run.#spending
     await journal.append({
       kind: 'run',
       runId: folder.runId,
@@ -161,6 +163,7 @@ export class Run {
       versions: context.versions,
       startedAt: startedAt.toISOString(),
       ...(context.shard === null ? {} : { shard: context.shard }),
+      ...(budget === null ? {} : { budgetMicroUsd: budget }),
     })
     await run.#writeManifest(startedAt, null)
     await pointAt(folder)
@@ -457,6 +460,7 @@ export class Run {
         reportDigest: report.fingerprint.report,
       })
     }
+    for (const budget of this.admission.snapshot().budgets) this.#journal.appendLazy({ kind: 'budget', ...budget })
     this.admission.close()
     await this.#journal.append({ kind: 'end', reason: interrupted ? 'interrupted' : 'finished' })
     await this.#journal.close()

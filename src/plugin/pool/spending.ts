@@ -3,6 +3,7 @@ import type { CampaignPlan, PlannedCell } from '../../core/campaign/plan.ts'
 import type { Shard } from '../../core/campaign/shard.ts'
 import type { LeaseRequest } from '../../core/capacity/events.ts'
 import { type MicroUsd, toMicroUsd } from '../../core/record/usage.ts'
+import type { BudgetBasis } from '../../core/report/budget.ts'
 import type { ResolvedOptions } from '../options.ts'
 import { findRecording } from '../replay/disk.ts'
 import { recordingPlace } from '../replay/path.ts'
@@ -76,7 +77,16 @@ export class Spending {
     if (this.#served.has(cellId) && this.#isBound(state.plan)) {
       throw new Error('the recording that was to serve this cell is gone, and nothing of the budget is held for it')
     }
-    return this.#granted.get(cellId) ?? {}
+    const granted = this.#granted.get(cellId) ?? {}
+    state.heldMicroUsd.set(cellId, (state.heldMicroUsd.get(cellId) ?? 0) + (granted.heldMicroUsd ?? 0))
+    return granted
+  }
+
+  /** What the campaign's report says of money. */
+  basis({ plan, heldMicroUsd: held }: CampaignState): BudgetBasis {
+    const nobody = new Set<string>()
+    const limitMicroUsd = plan.budgetUsd === undefined ? null : toMicroUsd(plan.budgetUsd)
+    return { limitMicroUsd, runLimitMicroUsd: this.budget, held, open: nobody, reconciled: nobody }
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { LookCount } from '../../core/looks/count.ts'
+import type { BudgetBasis } from '../../core/report/budget.ts'
 import type { buildReport } from '../../core/report/build.ts'
 import type { CampaignReport } from '../../core/report/report.ts'
 import { writeAtomic } from './atomic-file.ts'
@@ -10,6 +11,7 @@ import type { RunFolder } from './run-folder.ts'
 export class Verdicts {
   readonly #folder: RunFolder
   readonly #countLook: (state: CampaignState) => Promise<LookCount | null>
+  readonly #moneyOf: (state: CampaignState) => BudgetBasis
   #loading: Promise<{ readonly buildReport: typeof buildReport }> | null = null
   readonly #root: string
   readonly #given = new Map<
@@ -18,7 +20,13 @@ export class Verdicts {
   >()
 
   /** @param root of the project, below which labels lie beside the eval files */
-  constructor(folder: RunFolder, root: string, countLook: (state: CampaignState) => Promise<LookCount | null>) {
+  constructor(
+    folder: RunFolder,
+    root: string,
+    countLook: (state: CampaignState) => Promise<LookCount | null>,
+    moneyOf: (state: CampaignState) => BudgetBasis,
+  ) {
+    this.#moneyOf = moneyOf
     this.#folder = folder
     this.#root = root
     this.#countLook = countLook
@@ -56,6 +64,7 @@ export class Verdicts {
       prereg: state.registration,
       looks: state.look,
       labels: read.labels,
+      budget: this.#moneyOf(state),
     })
     this.#given.set(campaignId, { report, settled: state.settled.size, problems: state.problems.length })
     await writeAtomic(this.#folder.report(campaignId, 'json'), `${JSON.stringify(report, null, 2)}\n`)

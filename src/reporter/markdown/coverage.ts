@@ -1,4 +1,5 @@
 import type { CampaignReport } from '../../core/report/report.ts'
+import { budgetSentence } from '../budget.ts'
 import { grouped, percent } from '../numbers.ts'
 import { counts, measured, missing, missingWords } from '../sentences.ts'
 import { code, text } from './text.ts'
@@ -13,5 +14,7 @@ export function coverage(report: CampaignReport): string {
     if (variant.coverage < 1) lines.push(`- ${code(variant.id)}: ${measured(variant)} (${counts(variant.counts)})`)
   }
   lines.push(`- floor: ${percent(report.design.coverageFloor)} of the cells of an arm`)
+  const money = budgetSentence(report)
+  if (money !== null) lines.push(`- budget: ${text(money)}`)
   return lines.join('\n')
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { runHere } from '../../cli/run-here.ts'
 import { inspectRun } from '../../harness/inspect.ts'
-import { project, runVitest } from '../../harness/run-vitest.ts'
+import { newestRun, project, runVitest } from '../../harness/run-vitest.ts'
 import { type Answer, completion, type Provider, startProvider } from '../modes/provider.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -124,4 +125,72 @@ test('a closed lane hands its cells to its equivalent, at the price declared for
   const admitted = inspected.entries.flatMap((entry) => (entry.kind === 'admitted' ? [entry] : []))
   expect(admitted.map(({ failover }) => failover)).toEqual([undefined, ...Array(2).fill('azure/gpt-4o-mini')])
   expect(admitted.every(({ heldMicroUsd = 0 }) => heldMicroUsd > 0)).toBe(true)
+}, 60_000)
+
+test('a bill that nobody knows keeps what was held for it, is listed, and is settled by hand once', async () => {
+  const root = await project('modes')
+  const { result, provider, inspected } = await run(
+    root,
+    await startProvider(MILLION),
+    { variants: { a: { asks: 'nobody-knows', lane: 'house/a' } }, scenarios: names(5), budget: { usd: 1 } },
+    { mode: 'live', capacity: { lanes: [{ match: '*', usdPerCell: 0.3 }] } },
+  )
+  expect(provider.calls, 'three times 0.30').toHaveLength(3)
+  expect(inspected.reports.budget?.budget).toEqual({
+    usd: 1,
+    runUsd: null,
+    spentUsd: 0,
+    heldUsd: 0,
+    unknownUsd: 0.9,
+    unknownCells: 3,
+    reconciledCells: 0,
+    overUsd: 0,
+  })
+  expect(result.output.replace(/\s+/g, ' ')).toContain('unknown bill of 3 cells: $0.900 kept')
+  const [state] = inspected.entries.flatMap((entry) => (entry.kind === 'budget' ? [entry] : []))
+  expect(state).toMatchObject({
+    campaignId: 'budget',
+    limitMicroUsd: 1_000_000,
+    unknownMicroUsd: 900_000,
+    unknownCalls: 3,
+  })
+
+  const cli = (...args: string[]) => runHere(root, ['reconcile', ...args])
+  const listed = await cli()
+  const cells = [
+    ...listed.stdout.matchAll(/^ {2}([0-9a-f]{16}) {2}budget > a > case \d > seed 0: scored, .*\$0\.3 held$/gm),
+  ]
+  expect(cells).toHaveLength(3)
+  const [first = '', second = ''] = cells.map(([, id = '']) => id)
+  expect(await cli('--cell', first, '--usd', '0.25')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('1 cell'),
+  })
+  expect(await cli('--cell', first, '--usd', '0.25'), 'the same again changes nothing').toMatchObject({ code: 0 })
+  expect((await cli('--cell', first, '--usd', '0.26')).stderr).toContain('was settled at $0.25 already')
+  for (const [args, said] of [
+    [['--cell', second], 'name the cell and the amount'],
+    [['--cell', second, '--usd', 'free'], '--usd "free" is no amount'],
+    [['--cell', second, '--all', '--usd', '1'], 'exclude each other'],
+    [['--cell', 'abc', '--usd', '1'], 'has no unknown bill of a cell "abc"'],
+  ] as const) {
+    const refused = await cli(...args)
+    expect(refused.stderr).toContain(said)
+    expect(refused.code).toBe(2)
+  }
+  expect(await runHere(root, ['report'])).toMatchObject({ code: 0 })
+  expect((await newestRun(root)).reports.budget?.budget).toMatchObject({
+    spentUsd: 0.25,
+    unknownUsd: 0.6,
+    unknownCells: 2,
+    reconciledCells: 1,
+  })
+  expect(await cli('--all', '--usd', '0')).toMatchObject({ code: 0, stdout: expect.stringContaining('2 cells') })
+  expect((await cli()).stdout).toContain('every bill is known')
+  const again = await runHere(root, ['report'])
+  expect(again.stdout.replace(/\s+/g, ' ')).toContain(
+    '$0.250 spent; budget $1.00 of the campaign; bill of 3 cells settled',
+  )
+  const { records } = await newestRun(root)
+  expect(records.filter(({ cost }) => cost.usd !== null).map(({ cost }) => cost.usd)).toEqual([0.25, 0, 0, 0, 0])
 }, 60_000)
