@@ -1,4 +1,4 @@
-// npm run bench -- [--quick] [--only=cell-cost,peers,scale,report,journal,traffic] [--repeats=3]
+// npm run bench -- [--quick] [--only=cell-cost,peers,scale,report,journal,resume,traffic] [--repeats=3]
 //   --quick   fewer cells, each measured once: to see that it works
 import { parseArgs } from 'node:util'
 import { cellCost } from './cell-cost.mjs'
@@ -6,17 +6,19 @@ import { journal } from './journal.mjs'
 import { describeMachine } from './machine.mjs'
 import { peers } from './peers.mjs'
 import { report } from './report.mjs'
+import { resume } from './resume.mjs'
 import { scale } from './scale.mjs'
 import { installPackage, SCRATCH } from './scratch.mjs'
 import { traffic } from './traffic.mjs'
 
-const BENCHES = { 'cell-cost': cellCost, peers, scale, report, journal, traffic }
+const BENCHES = { 'cell-cost': cellCost, peers, scale, report, journal, resume, traffic }
 const FULL = {
   'cell-cost': { cells: 20_000 },
   peers: { cells: 2_000 },
   scale: { cells: 100_000 },
   report: { records: 100_000 },
   journal: { records: 100_000 },
+  resume: { cells: 20_000 },
   traffic: { calls: 5_000 },
 }
 const QUICK = {
@@ -25,6 +27,7 @@ const QUICK = {
   scale: { cells: 10_000 },
   report: { records: 8_000 },
   journal: { records: 8_000 },
+  resume: { cells: 2_000 },
   traffic: { calls: 1_000 },
 }
 

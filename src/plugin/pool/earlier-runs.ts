@@ -68,6 +68,16 @@ export class EarlierJournal {
     this.#read = this.#parse(size)
   }
 
+  /** Takes note of lines that this process has appended, and that say nothing of cells: nothing is read again for them. */
+  appended(lines: number): void {
+    this.#bytes = fstatSync(this.#handle).size
+    const { journal } = this.#read
+    this.#read = {
+      ...this.#read,
+      journal: { ...journal, lines: journal.lines + lines, intactBytes: this.#bytes, repaired: null },
+    }
+  }
+
   line({ offset, length }: RecordPlace): Buffer {
     const line = Buffer.alloc(length)
     readSync(this.#handle, line, 0, length, offset)

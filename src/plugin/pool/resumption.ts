@@ -132,7 +132,7 @@ export class Resumption {
     } finally {
       await appender.close()
     }
-    journal.refresh()
+    journal.appended(1)
   }
 
   async #goOn(state: CampaignState, journal: EarlierJournal, campaign: EarlierCampaign): Promise<Resumed> {

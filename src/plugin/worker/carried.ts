@@ -4,6 +4,11 @@ import type { CarriedCell } from '../control.ts'
 import type { RegisteredCampaign, WorkerBridge } from './bridge.ts'
 import { redactedError } from './redacted-error.ts'
 
+/** Its test shows as passed. */
+export function isGreen({ telling, red }: CarriedCell): boolean {
+  return red === null && telling.captureError === null && telling.skip === null
+}
+
 /** The body of the test of a cell whose record is carried over: nothing runs, and it shows what it showed then. */
 export function showCarried(
   bridge: WorkerBridge,
