@@ -253,6 +253,31 @@ test('what is another campaign now, or is asked to, starts afresh, and says why'
   expect(wrong.output).toContain('EVALS_RESUME="no" is neither 0 nor 1')
 })
 
+test('a watched run that starts again runs what Vitest selects, and goes on from nothing', async () => {
+  const provider = await countingProvider(({ content }) => (content === 'a s3 0' ? 'down' : 'answer'))
+  const root = await project('durable')
+  const run = startVitest(root, [], { ...provider.env, SCENARIOS: '5' }, 'watch')
+  const waits = async (times: number) => {
+    for (let tries = 0; run.printed().split('for file changes').length <= times; tries++) {
+      if (tries > 3_000) throw new Error(`it never waited for the ${times}. time:\n${run.printed()}`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+  try {
+    await waits(1)
+    expect(questions(provider)).toHaveLength(10)
+    // The same bytes once more: the same fingerprint, and a run before it that left a cell undone.
+    const path = join(root, 'asks.eval.ts')
+    await writeFile(path, await readFile(path))
+    await waits(2)
+    expect(questions(provider)).toHaveLength(10)
+    expect(run.printed()).not.toContain('goes on from')
+  } finally {
+    run.child.kill('SIGKILL')
+    await run.done
+  }
+})
+
 test('a run that cannot be read stops before anything is paid again', async () => {
   let hold = true
   const provider = await countingProvider((_, count) => (hold && count > 8 ? 'hold' : 'answer'))
