@@ -2,6 +2,7 @@ import type { Json } from '../core/campaign/canonical-json.ts'
 import type { CampaignPlan, Selection } from '../core/campaign/plan.ts'
 import type { Shard } from '../core/campaign/shard.ts'
 import type { PermitOutcome, PermitRequest } from '../core/capacity/events.ts'
+import type { RerunPolicy } from '../core/capacity/rerun.ts'
 import type { EntryOf, SubjectFacts } from '../core/journal/entry.ts'
 import type { PriceOverrides } from '../core/record/cost.ts'
 import type { RunRecord } from '../core/record/record.ts'
@@ -184,6 +185,8 @@ export interface WorkerSettings {
   readonly timeoutMs: number
   /** Origins that may be reached in replay mode and are not recorded (local services of the subject). */
   readonly passthrough: readonly string[]
+  /** How often a cell is run again, by what ended it. */
+  readonly retry: RerunPolicy
   /** What the user says of prices. */
   readonly prices: PriceOverrides
   /** How recordings are played, requests matched and secrets found. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { nearest } from '../core/campaign/options.ts'
 import { BudgetOptions } from '../core/capacity/budget.ts'
 import { CapacityOptions } from '../core/capacity/options.ts'
+import type { RerunPolicy } from '../core/capacity/rerun.ts'
 import { TASK_META_SHAPES, type TaskMetaShape } from '../core/report/run-source.ts'
 import { resolveTraffic, TrafficOptions, type TrafficSettings } from './traffic-options.ts'
 
@@ -17,6 +18,7 @@ const positiveMs = z.number().positive().finite()
  * - `mode`: default `auto` (CI replays strictly, a laptop replays what is recorded and records what is not)
  * - `capacity`: cells in flight in the whole run and requests in flight per lane
  * - `budget`: US dollars that a run may spend; where `EVALS_BUDGET_USD` is set too, the smaller one. Default: no limit
+ * - `retry`: `{ infra: 1 }` runs a cell that ended in an infrastructure error once more, at the end of its seed block
  * - `timeout`: deadline of a cell in milliseconds; default 10 minutes
  * - `shutdownTimeout`: what cells in flight get after the first SIGINT or SIGTERM, milliseconds; default 5,000
  * - `passthrough`: origins of local services that a subject may reach in replay mode; not recorded
@@ -30,6 +32,7 @@ export const CampaignsOptions = z.strictObject({
   mode: z.enum(MODES).optional(),
   capacity: CapacityOptions.optional(),
   budget: BudgetOptions.optional(),
+  retry: z.strictObject({ infra: z.union([z.literal(0), z.literal(1)], { error: 'must be 0 or 1' }) }).optional(),
   timeout: positiveMs.optional(),
   shutdownTimeout: positiveMs.optional(),
   passthrough: z.array(z.string()).optional(),
@@ -44,6 +47,7 @@ export interface ResolvedOptions {
   readonly mode: Mode
   readonly capacity: CapacityOptions
   readonly budget: BudgetOptions | null
+  readonly retry: RerunPolicy
   readonly timeoutMs: number
   readonly shutdownTimeoutMs: number
   /** Parsed origins. */
@@ -76,6 +80,7 @@ export function resolveOptions(
     mode: parsed.data.mode ?? 'auto',
     capacity: parsed.data.capacity ?? {},
     budget: parsed.data.budget ?? null,
+    retry: parsed.data.retry ?? { infra: 0 },
     timeoutMs: parsed.data.timeout ?? 600_000,
     shutdownTimeoutMs: parsed.data.shutdownTimeout ?? 5_000,
     passthrough: (parsed.data.passthrough ?? []).map((text, i) => originOf(text, `${where}: passthrough[${i}]`)),

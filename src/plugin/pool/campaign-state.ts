@@ -47,6 +47,8 @@ export class CampaignState {
   readonly held = new Set<string>()
   /** What was held for the cells that bought something, over all their attempts. */
   readonly heldMicroUsd = new Map<string, MicroUsd>()
+  /** How often a cell was run again in this run. */
+  readonly reruns = new Map<string, number>()
   /** Leases granted and not settled: cellId → leaseId. */
   readonly leases = new Map<string, number>()
 

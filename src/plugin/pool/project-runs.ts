@@ -116,6 +116,7 @@ export class ProjectRuns {
       replayRun: run === null ? null : this.#replayRun,
       timeoutMs: this.options.timeoutMs,
       passthrough: this.options.passthrough,
+      retry: this.options.retry,
       prices: this.options.capacity.lanes ?? [],
       traffic: this.options.traffic,
       placeholderKeys: placeholders,

@@ -257,8 +257,10 @@ export class Run {
   async lease(cellId: string): Promise<LeaseReply> {
     const { state, cell } = this.#cell(cellId)
     if (state.held.has(cellId)) return this.#holdBack(state, cell)
+    const rerun = this.#giveBack(state, cellId)
     const decision = await this.admission.lease({
       cellId,
+      ...(rerun === 0 ? {} : { rerun }),
       ...this.#spending.ask(state, cell),
       rank: [cell.position[0], cell.position[1], cell.position[2], cell.campaignId],
       judges: state.judges,
@@ -279,6 +281,8 @@ export class Run {
       const rescore = state.rescores.get(cellId)?.() ?? null
       return rescore === null ? granted : { ...granted, rescore }
     }
+    // It has run: its worker settles it with what it knows.
+    if (rerun > 0) return decision
     await this.#settle(
       settlementOf(
         neverRan(this.#runOf(state), state.plan, cell, {
@@ -291,6 +295,17 @@ export class Run {
       ),
     )
     return decision
+  }
+
+  /** A cell that asks while it holds a lease is to run once more: the lease goes back. How often it did. */
+  #giveBack(state: CampaignState, cellId: string): number {
+    const leaseId = state.leases.get(cellId)
+    if (leaseId === undefined) return 0
+    state.leases.delete(cellId)
+    this.admission.release(cellId, leaseId)
+    const rerun = (state.reruns.get(cellId) ?? 0) + 1
+    state.reruns.set(cellId, rerun)
+    return rerun
   }
 
   /** An earlier run was cut off in the cell, and what it did before then nobody knows. */

@@ -3,6 +3,7 @@ import { canonicalJson, type Json } from '../../core/campaign/canonical-json.ts'
 import type { Digest } from '../../core/campaign/identity.ts'
 import type { Payload } from '../../core/campaign/listing.ts'
 import type { CampaignPlan, PlannedCell } from '../../core/campaign/plan.ts'
+import { runsAgain } from '../../core/capacity/rerun.ts'
 import { type CheckedCall, checkCell } from '../../core/integrity/check.ts'
 import { leftOverFaults } from '../../core/integrity/faults.ts'
 import type { SubjectFacts } from '../../core/journal/entry.ts'
@@ -63,16 +64,25 @@ export async function runCell(bridge: WorkerBridge, context: TestContext): Promi
     )
   }
   const { cellId } = binding.cell
-  const execution = new Execution(bridge, binding.registered, binding.cell, binding.lease, binding.registered.planned)
-  bridge.inFlight.set(cellId, execution)
-  let told: Telling
-  try {
-    const measured = await execution.run()
-    told = measured.told
-    await measured.durable
-  } finally {
-    bridge.inFlight.delete(cellId)
-    execution.over()
+  const { registered } = binding
+  const { planned } = binding.registered
+  let execution = new Execution(bridge, registered, binding.cell, binding.lease, planned)
+  let told: Telling | null = null
+  while (told === null) {
+    bridge.inFlight.set(cellId, execution)
+    try {
+      const measured: Measured | Again = await execution.run()
+      if ('lease' in measured) {
+        execution.over()
+        execution = new Execution(bridge, registered, binding.cell, measured.lease, planned, measured.calls)
+        continue
+      }
+      told = measured.told
+      await measured.durable
+    } finally {
+      bridge.inFlight.delete(cellId)
+      execution.over()
+    }
   }
   binding.settled = true
   context.task.meta.campaign = { cellId }
@@ -83,6 +93,12 @@ export async function runCell(bridge: WorkerBridge, context: TestContext): Promi
 interface Measured {
   readonly told: Telling
   readonly durable: Promise<void> | undefined
+}
+
+/** The cell runs once more, and what it called until now is billed with it. */
+interface Again {
+  readonly lease: GrantedLease
+  readonly calls: readonly CheckedCall[]
 }
 
 interface Returned {
@@ -127,6 +143,8 @@ class Execution implements CellInFlight {
   /** Of a subject that an earlier run ran: it is scored here, and nothing else. */
   #before: SubjectFacts | null = null
   #journalled = false
+  /** Calls of the attempt before, in this run; null: this is the first. */
+  readonly #earlier: readonly CheckedCall[] | null
 
   constructor(
     bridge: WorkerBridge,
@@ -134,7 +152,9 @@ class Execution implements CellInFlight {
     cell: PlannedCell,
     lease: GrantedLease,
     planned: NonNullable<RegisteredCampaign['planned']>,
+    earlier: readonly CheckedCall[] | null = null,
   ) {
+    this.#earlier = earlier
     this.#bridge = bridge
     this.#registered = registered
     this.#cell = cell
@@ -174,7 +194,7 @@ class Execution implements CellInFlight {
   }
 
   /** Resolves when the record is on its way to the journal. */
-  async run(): Promise<Measured> {
+  async run(): Promise<Measured | Again> {
     const traffic = await this.#openTraffic()
     traffic?.onWait((waiting) => this.#deadline.wait(waiting))
     const { rescore } = this.#lease
@@ -194,7 +214,8 @@ class Execution implements CellInFlight {
     const { prices } = this.#bridge.settings
     const calls =
       closed === null || closed.exchanges.length === 0 ? NO_CALLS : await readCalls(closed.exchanges, prices)
-    const retried = closed === null || closed.retried.length === 0 ? NO_CALLS : await readCalls(closed.retried, prices)
+    const again = closed === null || closed.retried.length === 0 ? NO_CALLS : await readCalls(closed.retried, prices)
+    const retried = this.#earlier === null ? again : [...this.#earlier, ...again]
     const outcome =
       this.#unmeasured(closed) ??
       (attempt.kind === 'returned' ? attempt.outcome : this.#classify(attempt.thrown, calls, closed))
@@ -207,6 +228,11 @@ class Execution implements CellInFlight {
       kept: attempt.kind === 'returned' ? attempt.kept : null,
     }
     let record = this.#record(facts, traffic, [])
+    if (this.#mayRunAgain(record, attempt)) {
+      // The lease of this attempt is given back with the ask; refused, this attempt is what is known of the cell.
+      const next = await this.#bridge.calls?.lease(this.#cell.cellId)
+      if (next?.granted) return { lease: next, calls: [...calls, ...retried] }
+    }
     let left = traffic?.records === true
     if (traffic !== null && this.#isClean(record, calls, closed)) {
       const secrets = await traffic.save()
@@ -224,6 +250,19 @@ class Execution implements CellInFlight {
       recording: missing ? 'missing' : left ? 'left' : null,
     }
     return { told: tellingOf(record), durable: this.#bridge.calls?.settled(settlement) }
+  }
+
+  /** Once, after an infrastructure error that another try may mend; never where an output was given. */
+  #mayRunAgain({ status, reason }: RunRecord, attempt: Attempt): boolean {
+    const { infra } = this.#bridge.settings.retry
+    if (infra === 0 || this.#red !== null || this.#registered.campaign.plan.sideEffects === true) return false
+    const ended = {
+      status,
+      reason: reason ?? null,
+      subjectSettled: attempt.kind === 'returned',
+      reruns: this.#earlier === null ? 0 : 1,
+    }
+    return runsAgain(ended, { infra })
   }
 
   /** Only such a cell updates its recording: a fault that was recorded would be replayed for ever. */

@@ -61,6 +61,7 @@ export function project(): Project {
         policy,
         policyReason: 'the test says so',
         prices: [],
+        retry: { infra: 0 },
         replayRun: null,
         timeoutMs: 10_000,
         passthrough: [],
