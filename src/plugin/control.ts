@@ -141,6 +141,8 @@ export interface Settlement {
   readonly usd: number | null
   /** What became of its recording: `missing` where the cell was to be replayed and has none, `left` where it went live, was to be recorded and did not settle cleanly. */
   readonly recording: 'missing' | 'left' | null
+  /** Whether its test fails. */
+  readonly red: boolean
 }
 
 export function settlementOf(record: RunRecord): Settlement {
@@ -152,6 +154,7 @@ export function settlementOf(record: RunRecord): Settlement {
     provenance: calls.subject + calls.judge === 0 ? null : provenance,
     usd: cost.usd,
     recording: null,
+    red: false,
   }
 }
 
@@ -159,6 +162,8 @@ export function settlementOf(record: RunRecord): Settlement {
 export interface WorkerFunctions {
   /** Abort the signal of these cells (`all`: every cell in flight), for the reason given. */
   abort(cellIds: readonly string[] | 'all', reason: string): void
+  /** Answers when the thread gets to it. */
+  ping(): void
 }
 
 /** How provider calls are answered in this run (DESIGN 5.4). */
@@ -183,6 +188,8 @@ export interface WorkerSettings {
   readonly replayRun: string | null
   /** Default cell deadline, milliseconds. */
   readonly timeoutMs: number
+  /** The longest silence of a provider, milliseconds; null: the cell's deadline. */
+  readonly stallTimeoutMs: number | null
   /** Origins that may be reached in replay mode and are not recorded (local services of the subject). */
   readonly passthrough: readonly string[]
   /** How often a cell is run again, by what ended it. */

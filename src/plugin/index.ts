@@ -101,7 +101,7 @@ function configure(project: TestProject, vitest: Vitest, options: ReturnType<typ
     vitest.config.reporters.push([REPORTER, { source: share.runs }])
   }
   const { runs, shutdown } = share
-  const projectRuns: ProjectRuns = new ProjectRuns(project, options, (run) => {
+  const projectRuns: ProjectRuns = new ProjectRuns(project, options, config.bail || 0, (run) => {
     runs.opened(run)
     shutdown.opened(projectRuns, run)
   })

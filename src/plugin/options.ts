@@ -20,6 +20,8 @@ const positiveMs = z.number().positive().finite()
  * - `budget`: US dollars that a run may spend; where `EVALS_BUDGET_USD` is set too, the smaller one. Default: no limit
  * - `retry`: `{ infra: 1 }` runs a cell that ended in an infrastructure error once more, at the end of its seed block
  * - `timeout`: deadline of a cell in milliseconds; default 10 minutes
+ * - `stallTimeout`: the longest silence of a model provider in milliseconds, before its answer or between two parts of it,
+ *   after which the request is ended and made again; default: the cell's deadline
  * - `shutdownTimeout`: what cells in flight get after the first SIGINT or SIGTERM, milliseconds; default 5,000
  * - `passthrough`: origins of local services that a subject may reach in replay mode; not recorded
  * - `replay`, `volatile`, `redact`: see `TrafficOptions`
@@ -34,6 +36,7 @@ export const CampaignsOptions = z.strictObject({
   budget: BudgetOptions.optional(),
   retry: z.strictObject({ infra: z.union([z.literal(0), z.literal(1)], { error: 'must be 0 or 1' }) }).optional(),
   timeout: positiveMs.optional(),
+  stallTimeout: positiveMs.optional(),
   shutdownTimeout: positiveMs.optional(),
   passthrough: z.array(z.string()).optional(),
   env: z.literal(false).optional(),
@@ -49,6 +52,7 @@ export interface ResolvedOptions {
   readonly budget: BudgetOptions | null
   readonly retry: RerunPolicy
   readonly timeoutMs: number
+  readonly stallTimeoutMs: number | null
   readonly shutdownTimeoutMs: number
   /** Parsed origins. */
   readonly passthrough: readonly string[]
@@ -82,6 +86,7 @@ export function resolveOptions(
     budget: parsed.data.budget ?? null,
     retry: parsed.data.retry ?? { infra: 0 },
     timeoutMs: parsed.data.timeout ?? 600_000,
+    stallTimeoutMs: parsed.data.stallTimeout ?? null,
     shutdownTimeoutMs: parsed.data.shutdownTimeout ?? 5_000,
     passthrough: (parsed.data.passthrough ?? []).map((text, i) => originOf(text, `${where}: passthrough[${i}]`)),
     dotenv: parsed.data.env !== false,

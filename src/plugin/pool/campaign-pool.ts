@@ -19,6 +19,7 @@ export function createCampaignPool(runs: ProjectRuns): PoolRunnerInitializer {
           const run = method === 'collect' ? null : await runs.current()
           return { run, settings: runs.settings(run, placeholders) }
         },
+        watched: !runs.debugged,
         say: (text) => runs.say(text),
         onThread: (worker, open) => runs.track(worker, open),
       })

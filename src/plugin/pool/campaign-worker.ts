@@ -5,6 +5,7 @@ import type { WorkerSettings } from '../control.ts'
 import { type ControlServer, serveControl } from './control-server.ts'
 import type { Host } from './host.ts'
 import type { LostCells, Run } from './run.ts'
+import { Watchdog } from './watchdog.ts'
 
 export interface CampaignWorkerOptions {
   readonly name: string
@@ -12,6 +13,8 @@ export interface CampaignWorkerOptions {
   /** Opens the run (null when only collecting) and says how the thread is to be started. */
   open(): Promise<{ readonly run: Run | null; readonly settings: WorkerSettings }>
   readonly workerId: number
+  /** Whether a thread that answers nothing is ended: under a debugger it may rightly stand still. */
+  readonly watched: boolean
   /** Makes the words of a thread safe to print and to keep: without secrets and control characters. */
   say(text: string): string
   /** The thread was started, or is over. */
@@ -43,6 +46,7 @@ export class CampaignWorker implements PoolWorker {
   #gone: () => Promise<void> | null = () => null
   #lastError: unknown = null
   #started = false
+  #watchdog: Watchdog | null = null
 
   constructor(options: CampaignWorkerOptions) {
     this.name = options.name
@@ -73,6 +77,7 @@ export class CampaignWorker implements PoolWorker {
     const server = control === null || run === null ? null : serveControl(control.port1, run, this.#options.workerId)
     this.#state = { at: 'running', port: vitest.port1, thread, control: server, run }
     this.#options.onThread(this, true)
+    if (server !== null && run !== null && this.#options.watched) this.#watch(server, run)
     vitest.port1.on('message', (message: { readonly type?: unknown } | null) => {
       if (message?.type === 'started') this.#started = true
       this.#events.emit('message', message)
@@ -89,6 +94,17 @@ export class CampaignWorker implements PoolWorker {
         if (!thread.signal.aborted) this.#lastError = error
       })
       .finally(() => vitest.port1.close())
+  }
+
+  #watch({ worker }: ControlServer, run: Run): void {
+    this.#watchdog = new Watchdog({
+      ping: async () => worker.ping(),
+      limitMs: () => run.longestDeadline(this.#options.workerId),
+      stuck: (silentMs) =>
+        this.kill(
+          `its thread did not answer for ${silentMs / 1000} s, longer than the deadline of its cells (a synchronous loop?)`,
+        ),
+    })
   }
 
   /** Aborts the signals of the cells in flight. */
@@ -161,6 +177,7 @@ export class CampaignWorker implements PoolWorker {
   }
 
   #close(control: ControlServer | null): void {
+    this.#watchdog?.stop()
     this.#options.onThread(this, false)
     control?.close()
   }

@@ -40,11 +40,14 @@ export class ProjectRuns {
   /** A run was opened before: what Vitest runs again in one process is to be run. */
   #again = false
   #replayRun: string | null = null
+  readonly #bail: number
   readonly #onOpen: (run: Run) => void
 
-  constructor(project: TestProject, options: ResolvedOptions, onOpen: (run: Run) => void) {
+  /** @param bail failing tests after which nothing new starts; 0: never */
+  constructor(project: TestProject, options: ResolvedOptions, bail: number, onOpen: (run: Run) => void) {
     this.project = project
     this.options = options
+    this.#bail = bail
     this.#onOpen = onOpen
   }
 
@@ -61,6 +64,12 @@ export class ProjectRuns {
 
   get root(): string {
     return this.project.config.root
+  }
+
+  /** Whether somebody may hold a thread with a debugger. */
+  get debugged(): boolean {
+    const { inspect, inspectBrk } = this.project.vitest.config
+    return Boolean(inspect) || Boolean(inspectBrk) || process.execArgv.some((flag) => flag.startsWith('--inspect'))
   }
 
   policy(): Policy {
@@ -115,6 +124,7 @@ export class ProjectRuns {
       policyReason: policy.reason,
       replayRun: run === null ? null : this.#replayRun,
       timeoutMs: this.options.timeoutMs,
+      stallTimeoutMs: this.options.stallTimeoutMs,
       passthrough: this.options.passthrough,
       retry: this.options.retry,
       prices: this.options.capacity.lanes ?? [],
@@ -192,6 +202,7 @@ export class ProjectRuns {
       root: this.root,
       projectName: this.project.name,
       options: this.options,
+      bail: this.#bail,
       policy,
       budget: this.budget(),
       modules: viteModules(this.project),

@@ -48,6 +48,8 @@ export interface RunContext {
   readonly root: string
   readonly projectName: string
   readonly options: ResolvedOptions
+  /** Failing tests after which nothing new starts; 0: never. */
+  readonly bail: number
   readonly policy: Policy
   /** Of the whole run; null: none. */
   readonly budget: MicroUsd | null
@@ -92,6 +94,7 @@ export class Run {
   readonly #changed: Promise<ChangedRecordings | null>
   #draining: StatusReason | null = null
   #failure: Error | null = null
+  #reds = 0
 
   private constructor(
     context: RunContext,
@@ -347,6 +350,7 @@ export class Run {
     if (state !== undefined) state.problems.push({ code, text })
     else this.#problems.push({ code, text })
     this.#journal.appendLazy({ kind: 'problem', campaignId, code, text })
+    if (code === 'definition') this.#red()
   }
 
   async verdict(campaignId: string): Promise<VerdictReply> {
@@ -356,6 +360,7 @@ export class Run {
     if (state.partial !== null) return { skipped: state.partial }
     await this.#tellSelfRecorded(state)
     const { verdict } = await this.#verdicts.give(state)
+    if (verdict.red) this.#red()
     return { skipped: null, red: verdict.red, headline: `${verdict.word}  ${verdict.headline}` }
   }
 
@@ -391,7 +396,7 @@ export class Run {
 
   /** Stops admission; cells in flight go on. */
   drain(reason: StatusReason): void {
-    this.#draining = reason
+    if (this.#draining === null || reason === 'interrupted') this.#draining = reason
     this.admission.drain(reason)
   }
 
@@ -412,6 +417,15 @@ export class Run {
       if (workerId === null || state.workerId === workerId) count += state.leases.size
     }
     return count
+  }
+
+  /** The longest deadline of a worker's cells in flight, milliseconds; null: none is. */
+  longestDeadline(workerId: number): number | null {
+    let longest: number | null = null
+    for (const { workerId: id, leases, plan } of this.#campaigns.values()) {
+      if (id === workerId && leases.size > 0) longest = Math.max(longest ?? 0, plan.timeoutMs)
+    }
+    return longest
   }
 
   /** Resolves true when no cell is in flight, false after the deadline. */
@@ -548,12 +562,22 @@ export class Run {
     state.settled.set(cellId, settlement)
     state.settling.delete(cellId)
     this.tally.add(settlement)
+    if (settlement.red) this.#red()
     const leaseId = state.leases.get(cellId)
     if (leaseId !== undefined) {
       state.leases.delete(cellId)
       this.admission.release(cellId, leaseId)
     }
     if (this.#idle.size > 0 && this.inFlight() === 0) for (const onIdle of [...this.#idle]) onIdle()
+  }
+
+  /** A test fails: so many of them, and nothing new is started. */
+  #red(): void {
+    const { bail } = this.context
+    if (++this.#reds !== bail) return
+    this.drain('bail')
+    const text = `${bail === 1 ? 'a test' : `${bail} tests`} failed, and bail is ${bail}: no cell was started after that`
+    this.problem(null, 'bail', text)
   }
 
   async #durably(write: Promise<void>): Promise<void> {

@@ -8,6 +8,7 @@ import type { CellCall } from './recorder.ts'
 import { markSent } from './sent.ts'
 import { type CapturedBody, tee } from './stream.ts'
 import type { UpstreamResponse } from './upstream.ts'
+import { WireWatch } from './wire-watch.ts'
 
 /** A live call under way. */
 export interface Flight {
@@ -15,6 +16,8 @@ export interface Flight {
   readonly parts: RecorderParts
   /** Aborted when the client, or its cell, gives up; aborting it ends the connection. */
   readonly controller: AbortController
+  /** What the request is paced in; null: it goes to no model provider. */
+  readonly lane: string | null
   /** Call it once, when nothing of the call is open any more. */
   readonly over: () => void
 }
@@ -22,13 +25,20 @@ export interface Flight {
 /** One try on the wire: a fault, or a response whose body is on its way. */
 export type Attempt = { readonly startedAt: string; readonly begun: number } & (
   | { readonly kind: 'fault'; readonly fault: ExchangeFault }
-  | { readonly kind: 'response'; readonly response: UpstreamResponse; readonly ttfbMs: number }
+  | {
+      readonly kind: 'response'
+      readonly response: UpstreamResponse
+      readonly ttfbMs: number
+      readonly watch: WireWatch | null
+    }
 )
 export type Arrived = Extract<Attempt, { kind: 'response' }>
 
-export async function send({ cellCall, parts, controller: { signal } }: Flight): Promise<Attempt> {
+export async function send(flight: Flight): Promise<Attempt> {
+  const { cellCall, parts, controller } = flight
   const { call, bytes } = cellCall
   markSent(cellCall, parts)
+  const watch = watchOf(flight)
   const startedAt = parts.clock.instant()
   const begun = parts.clock.now()
   try {
@@ -37,13 +47,24 @@ export async function send({ cellCall, parts, controller: { signal } }: Flight):
       url: call.url,
       headers: sentHeaders(call),
       body: bytes,
-      signal,
+      signal: watch?.signal ?? controller.signal,
       via: call.via,
     })
-    return { kind: 'response', response, startedAt, begun, ttfbMs: parts.clock.now() - begun }
+    watch?.progress()
+    return { kind: 'response', response, startedAt, begun, ttfbMs: parts.clock.now() - begun, watch }
   } catch (error) {
-    return { kind: 'fault', fault: faultOf(error, signal.aborted), startedAt, begun }
+    watch?.over()
+    return { kind: 'fault', fault: faultOf(error, controller.signal.aborted), startedAt, begun }
   }
+}
+
+/** A tool may keep a stream open for as long as it likes: it holds no permit that others wait for. */
+function watchOf({ cellCall: { cell }, parts, controller, lane }: Flight): WireWatch | null {
+  if (lane === null) return null
+  const { variantId, scenarioId, seed } = cell.options.coordinates
+  const of = `cell ${variantId} > ${scenarioId} > seed ${seed} in lane ${lane}`
+  const { stallTimeoutMs: stallMs } = parts.settings
+  return new WireWatch(controller.signal, { stallMs, totalMs: cell.options.timeoutMs, of }, parts.clock)
 }
 
 export function faultExchange(
@@ -68,11 +89,14 @@ export function responseExchange(
 /** Hands the response on while its body arrives. `onEnd` is called once, when the body is over. */
 export function handOn(
   flight: Flight,
-  { response }: Arrived,
+  { response, watch }: Arrived,
   onEnd: (captured: CapturedBody) => void,
 ): AnsweredResponse {
   const { status, statusText, headers, body } = response
-  if (body === null) onEnd(NO_BODY)
+  if (body === null) {
+    watch?.over()
+    onEnd(NO_BODY)
+  }
   return {
     kind: 'response',
     url: flight.cellCall.call.url,
@@ -80,15 +104,18 @@ export function handOn(
     status,
     statusText,
     headers,
-    body: body === null ? null : teeOf(flight, body, onEnd),
+    body: body === null ? null : teeOf(flight, body, watch, onEnd),
   }
 }
 
 /** Reads the body to its end: of an error, which must be known before it is decided upon. */
-export async function readWhole(flight: Flight, { response: { body } }: Arrived): Promise<CapturedBody> {
-  if (body === null) return NO_BODY
+export async function readWhole(flight: Flight, { response: { body }, watch }: Arrived): Promise<CapturedBody> {
+  if (body === null) {
+    watch?.over()
+    return NO_BODY
+  }
   return new Promise((resolve) => {
-    const reader = teeOf(flight, body, resolve).getReader()
+    const reader = teeOf(flight, body, watch, resolve).getReader()
     const read = async () => {
       while (!(await reader.read()).done);
     }
@@ -97,6 +124,12 @@ export async function readWhole(flight: Flight, { response: { body } }: Arrived)
   })
 }
 
-function teeOf({ parts, controller }: Flight, body: Readable, onEnd: (captured: CapturedBody) => void) {
-  return tee(body, { clock: parts.clock, signal: controller.signal, abort: () => controller.abort(), onEnd })
+function teeOf(
+  { parts, controller }: Flight,
+  body: Readable,
+  watch: WireWatch | null,
+  onEnd: (captured: CapturedBody) => void,
+) {
+  const { signal } = controller
+  return tee(body, { clock: parts.clock, signal, watch, abort: () => controller.abort(), onEnd })
 }

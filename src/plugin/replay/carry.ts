@@ -27,6 +27,7 @@ export async function carry(cellCall: CellCall, parts: RecorderParts): Promise<A
     cellCall,
     parts,
     controller,
+    lane,
     over() {
       controller.unlink()
       ended()

@@ -4,6 +4,7 @@ import type { BodyEnd, StreamCut } from '../../core/traffic/exchange.ts'
 import { socketError } from './call.ts'
 import { chunksOf, type PlayStyle } from './chunks.ts'
 import { type Clock, pause } from './clock.ts'
+import type { WireWatch } from './wire-watch.ts'
 
 /** A body that has ended, one way or another. */
 export interface CapturedBody {
@@ -18,6 +19,8 @@ export interface TeeOptions {
   readonly signal: AbortSignal
   /** Ends the connection the body comes from. */
   readonly abort: () => void
+  /** Told of progress; default: nobody is. */
+  readonly watch?: Pick<WireWatch, 'progress' | 'pause' | 'over'> | null
   /** Called once. */
   readonly onEnd: (captured: CapturedBody) => void
   /** False hands the body on and keeps nothing of it. Default true. */
@@ -33,7 +36,7 @@ const READ_AHEAD_BYTES = 64 * 1024
 /** Hands a live body on chunk by chunk, as it arrives, and keeps what it handed on. */
 export function tee(
   body: Readable,
-  { clock, signal, abort, onEnd, retain = true }: TeeOptions,
+  { clock, signal, abort, onEnd, watch = null, retain = true }: TeeOptions,
 ): ReadableStream<Uint8Array> {
   const chunks: Uint8Array[] = []
   const cuts: StreamCut[] = []
@@ -44,6 +47,7 @@ export function tee(
   function end(how: BodyEnd): boolean {
     if (ended) return false
     ended = true
+    watch?.over()
     signal.removeEventListener('abort', onAbort)
     const whole = !retain || kept === came
     onEnd({ bytes: Buffer.concat(chunks), cuts, end: whole ? how : { kind: 'cut', bytes: came } })
@@ -71,9 +75,12 @@ export function tee(
         }
         body.on('data', (chunk: Uint8Array) => {
           if (ended) return
+          watch?.progress()
           keep(chunk)
           controller.enqueue(chunk)
-          if ((controller.desiredSize ?? 0) <= 0) body.pause()
+          if ((controller.desiredSize ?? 0) > 0) return
+          body.pause()
+          watch?.pause()
         })
         body.on('end', () => {
           if (end({ kind: 'complete' })) controller.close()
@@ -89,6 +96,7 @@ export function tee(
         else signal.addEventListener('abort', onAbort, { once: true })
       },
       pull() {
+        if (!ended && body.isPaused()) watch?.progress()
         body.resume()
       },
       cancel() {

@@ -41,6 +41,8 @@ export interface CellTrafficOptions {
   readonly declaredLane: string | null
   /** Aborted at the cell's deadline: live calls in flight are aborted with it. */
   readonly signal: AbortSignal
+  /** The whole deadline of the cell, milliseconds: no attempt at a model provider is longer. */
+  readonly timeoutMs: number
   /** What is left of the cell's deadline, milliseconds: no wait for a retry is longer. */
   readonly leftMs: () => number
   /** Allowed origins, or null for any. */

@@ -243,13 +243,15 @@ class Execution implements CellInFlight {
     if (record.status === 'judge_error' && attempt.kind === 'returned') await this.#keep(traffic, attempt)
     if (this.#before !== null) record = { ...record, provenance: 'carried' }
     const missing = closed?.misses.some(({ kind }) => kind === 'no-recording') === true
+    const told = tellingOf(record)
     const settlement: Settlement = {
       ...settlementOf(record),
       // The subject was paid for then.
       ...(this.#before === null ? {} : { usd: record.cost.judgeUsd }),
       recording: missing ? 'missing' : left ? 'left' : null,
+      red: this.#red !== null || told.captureError !== null,
     }
-    return { told: tellingOf(record), durable: this.#bridge.calls?.settled(settlement) }
+    return { told, durable: this.#bridge.calls?.settled(settlement) }
   }
 
   /** Once, after an infrastructure error that another try may mend; never where an output was given. */
@@ -292,6 +294,7 @@ class Execution implements CellInFlight {
       get signal() {
         return deadline.signal
       },
+      timeoutMs: deadline.limitMs,
       leftMs: () => deadline.leftMs,
       routes: campaign.routes,
       mocks: campaign.mocks,

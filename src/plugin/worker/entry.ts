@@ -33,6 +33,7 @@ export default async function worker(task: HostedTask): Promise<void> {
       ? null
       : createBirpc<MainFunctions, WorkerFunctions>(
           {
+            ping() {},
             abort(cellIds, reason) {
               for (const cellId of cellIds === 'all' ? [...inFlight.keys()] : cellIds)
                 inFlight.get(cellId)?.abort(reason)

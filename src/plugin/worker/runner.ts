@@ -167,7 +167,8 @@ export default class CampaignRunner extends TestRunner {
     const run = { ...planned.run, fingerprint: planned.fingerprint }
     binding.settled = true
     const why = { status, reason, ...(message === undefined ? {} : { message }) }
-    await this.#bridge.calls.settled(settlementOf(neverRan(run, campaign.plan, binding.cell, why)))
+    const settlement = settlementOf(neverRan(run, campaign.plan, binding.cell, why))
+    await this.#bridge.calls.settled({ ...settlement, red: status === 'infra_error' })
   }
 }
 
