@@ -4,6 +4,7 @@ import { BudgetOptions } from '../core/capacity/budget.ts'
 import { CapacityOptions } from '../core/capacity/options.ts'
 import type { RerunPolicy } from '../core/capacity/rerun.ts'
 import { TASK_META_SHAPES, type TaskMetaShape } from '../core/report/run-source.ts'
+import type { OnRecord } from './pool/record-listener.ts'
 import { resolveTraffic, TrafficOptions, type TrafficSettings } from './traffic-options.ts'
 
 /** How provider calls are answered: see `mode` in the README; `EVALS_MODE` overrides it. */
@@ -23,6 +24,10 @@ const positiveMs = z.number().positive().finite()
  * - `stallTimeout`: the longest silence of a model provider in milliseconds, before its answer or between two parts of it,
  *   after which the request is ended and made again; default: the cell's deadline
  * - `shutdownTimeout`: what cells in flight get after the first SIGINT or SIGTERM, milliseconds; default 5,000
+ * - `preflight`: asks the providers of the declared lanes for their models before any cell runs, for nothing; a lane whose
+ *   model is unknown or whose key is refused is closed
+ * - `onRecord`: called in the main process with every RunRecord, once it is durable; a failure of it is told and loses
+ *   nothing
  * - `passthrough`: origins of local services that a subject may reach in replay mode; not recorded
  * - `replay`, `volatile`, `redact`: see `TrafficOptions`
  * - `github`: whether verdicts go to the step summary and to annotations of GitHub Actions; default: where
@@ -38,6 +43,8 @@ export const CampaignsOptions = z.strictObject({
   timeout: positiveMs.optional(),
   stallTimeout: positiveMs.optional(),
   shutdownTimeout: positiveMs.optional(),
+  preflight: z.boolean().optional(),
+  onRecord: z.custom<OnRecord>((value) => typeof value === 'function', { error: 'must be a function' }).optional(),
   passthrough: z.array(z.string()).optional(),
   env: z.literal(false).optional(),
   github: z.boolean().optional(),
@@ -54,6 +61,8 @@ export interface ResolvedOptions {
   readonly timeoutMs: number
   readonly stallTimeoutMs: number | null
   readonly shutdownTimeoutMs: number
+  readonly preflight: boolean
+  readonly onRecord: OnRecord | null
   /** Parsed origins. */
   readonly passthrough: readonly string[]
   readonly dotenv: boolean
@@ -88,6 +97,8 @@ export function resolveOptions(
     timeoutMs: parsed.data.timeout ?? 600_000,
     stallTimeoutMs: parsed.data.stallTimeout ?? null,
     shutdownTimeoutMs: parsed.data.shutdownTimeout ?? 5_000,
+    preflight: parsed.data.preflight ?? false,
+    onRecord: parsed.data.onRecord ?? null,
     passthrough: (parsed.data.passthrough ?? []).map((text, i) => originOf(text, `${where}: passthrough[${i}]`)),
     dotenv: parsed.data.env !== false,
     github: parsed.data.github ?? null,

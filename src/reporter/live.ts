@@ -2,6 +2,7 @@ import type { LiveState } from '../core/report/run-source.ts'
 import { harmless, inline } from './inline.ts'
 import { dollars, duration, grouped, plural } from './numbers.ts'
 import { cutEnd, textWidth } from './terminal/width.ts'
+import { whyWaiting } from './waiting.ts'
 
 export interface LiveOptions {
   /** Columns; null: no limit (a line of a log). */
@@ -10,8 +11,8 @@ export interface LiveOptions {
 }
 
 /**
- * Where the run stands, in one line: cells first, then money, then time, then lanes. What does not fit is left out
- * from the end. Empty while nothing is planned.
+ * Where the run stands, in one line: cells first, then money, then time, then lanes, then why anything waits. What does
+ * not fit is left out from the end; a log has a line of its own for each lane that somebody waits for. Empty while nothing is planned.
  */
 export function renderLive(state: LiveState, { width, unicode }: LiveOptions): string {
   if (state.planned === 0) return ''
@@ -29,6 +30,7 @@ export function renderLive(state: LiveState, { width, unicode }: LiveOptions): s
         ({ lane, requests, cells }) => `${inline(lane, 60)}: ${plural(requests, 'request')}, ${plural(cells, 'cell')}`,
       ),
     state.waiting > 0 ? `${grouped(String(state.waiting))} waiting` : '',
+    ...(width === null ? [] : state.waits.map(whyWaiting)),
   ].filter((part) => part !== '')
   const [first = '', ...rest] = parts
   let line = first
@@ -114,9 +116,9 @@ export function createLiveLine(options: LiveLineOptions, getState: () => LiveSta
       last = now()
       const current = state()
       const line = current === null ? '' : renderLive(current, { width: null, unicode })
-      if (line === '' || line === said) return
+      if (current === null || line === '' || line === said) return
       said = line
-      stream.write(`${line}\n`)
+      for (const one of [line, ...current.waits.map(whyWaiting)]) stream.write(`${harmless(one)}\n`)
     })
   }
 

@@ -10,6 +10,20 @@ const STATE: LiveState = {
     { lane: 'idle', requests: 0, cells: 0 },
   ],
   waiting: 330,
+  waits: [
+    {
+      lane: 'openai/gpt-5-mini',
+      cells: 12,
+      requests: 16,
+      waitingCells: 300,
+      waitingJudges: 1,
+      waitingRequests: 4,
+      why: [
+        { kind: 'hold', forMs: 12_000, reason: '429 rate_limit, retry-after' },
+        { kind: 'slots', forMs: null, reason: null },
+      ],
+    },
+  ],
   replayed: 40,
   live: 78,
   failed: 2,
@@ -18,10 +32,20 @@ const STATE: LiveState = {
   etaMs: 125_000,
 }
 
+/** What a log says of the one lane that is waited for. */
+const WAITS =
+  'openai/gpt-5-mini waits, 300 cells, 1 judge, 4 requests: held for 12.0 s (429 rate_limit, retry-after); its slots are taken'
+
 describe('renderLive', () => {
   test('says everything where there is room', () => {
     expect(renderLive(STATE, { width: null, unicode: true })).toBe(
       'evals 118/480 (24 %)  2 failed  40 replayed  78 live  $0.421 + 3 charges unknown  2.08 min left  openai/gpt-5-mini: 16 requests, 12 cells  330 waiting',
+    )
+  })
+
+  test('a terminal that is wide enough says why a lane is waited for', () => {
+    expect(renderLive(STATE, { width: 400, unicode: true })).toBe(
+      `${renderLive(STATE, { width: null, unicode: true })}  ${WAITS}`,
     )
   })
 
@@ -145,12 +169,12 @@ describe('createLiveLine', () => {
     ticks.pass(29_000)
     expect(stream.text).toBe('')
     ticks.pass(1_000)
-    expect(stream.text).toBe(`${renderLive(STATE, { width: null, unicode: true })}\n`)
+    expect(stream.text).toBe(`${renderLive(STATE, { width: null, unicode: true })}\n${WAITS}\n`)
     ticks.pass(60_000)
-    expect(stream.text.split('\n')).toHaveLength(2)
+    expect(stream.text.split('\n')).toHaveLength(3)
     set({ ...STATE, done: 120 })
     ticks.pass(30_000)
-    expect(stream.text.split('\n')).toHaveLength(3)
+    expect(stream.text.split('\n')).toHaveLength(5)
     line.stop()
     expect(ticks.callback).toBeNull()
   })

@@ -13,6 +13,7 @@ import { CellLeases } from './leases.ts'
 import { type CapacityOptions, DEFAULT_CELLS, parseCapacityOptions } from './options.ts'
 import { RequestPermits } from './permits.ts'
 import type { GovernorSnapshot, LaneSnapshot } from './snapshot.ts'
+import type { MinuteWindow } from './window.ts'
 
 export type {
   Budget,
@@ -175,6 +176,9 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
             waitingCells: waiting?.cells ?? 0,
             waitingJudges,
             waitingRequests,
+            requestsPerMinute: usedOf(quota.requestsPerMinute, now),
+            tokensPerMinute: usedOf(quota.tokensPerMinute, now),
+            hold: quota.holdAt(now),
             closed: closureOf(lane),
             why: distinct(why),
           }
@@ -185,6 +189,10 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
       }
     },
   }
+}
+
+function usedOf(window: MinuteWindow | null, now: number): LaneSnapshot['requestsPerMinute'] {
+  return window === null ? null : { used: window.usedAt(now), limit: window.limit }
 }
 
 function distinct<T>(values: readonly T[]): T[] {

@@ -28,6 +28,10 @@ export interface LaneSnapshot {
   readonly waitingCells: number
   readonly waitingJudges: number
   readonly waitingRequests: number
+  /** Of the last minute; null where no limit is declared. */
+  readonly requestsPerMinute: { readonly used: number; readonly limit: number } | null
+  readonly tokensPerMinute: { readonly used: number; readonly limit: number } | null
+  readonly hold: { readonly until: number; readonly reason: string } | null
   readonly closed: { readonly reason: ClosureReason; readonly detail: string } | null
   /** Empty where nothing waits. */
   readonly why: readonly WaitCause[]

@@ -33,6 +33,11 @@ export class MinuteWindow {
     return this.#used
   }
 
+  usedAt(now: number): number {
+    this.#expire(now)
+    return this.#used
+  }
+
   /** More than the limit fits once nothing else is in the window: waiting longer would change nothing. */
   fits(weight: number, now: number): boolean {
     this.#expire(now)

@@ -1,4 +1,5 @@
 import type { CampaignPlan } from '../campaign/plan.ts'
+import type { LaneWait } from '../capacity/waiting.ts'
 import type { RunRecord } from '../record/record.ts'
 import type { CampaignMaterial } from './material.ts'
 import type { CampaignReport } from './report.ts'
@@ -9,6 +10,8 @@ export interface LiveState {
   readonly planned: number
   readonly inFlight: readonly { readonly lane: string; readonly requests: number; readonly cells: number }[]
   readonly waiting: number
+  /** Lanes that somebody waits for. */
+  readonly waits: readonly LaneWait[]
   readonly replayed: number
   readonly live: number
   readonly failed: number

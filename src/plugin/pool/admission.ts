@@ -112,6 +112,11 @@ export class Admission {
     this.#send({ type: 'forget', cellIds })
   }
 
+  /** Nothing more is taken in this lane: its model was found dead. */
+  closeLane(lane: string, detail: string): void {
+    this.#send({ type: 'close-lane', lane, reason: 'lane-failed', detail })
+  }
+
   drain(reason: StatusReason): void {
     this.#send({ type: 'drain', reason })
   }

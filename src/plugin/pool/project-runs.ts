@@ -203,6 +203,7 @@ export class ProjectRuns {
       projectName: this.project.name,
       options: this.options,
       bail: this.#bail,
+      env: this.#environment(this.project.config.env),
       policy,
       budget: this.budget(),
       modules: viteModules(this.project),

@@ -15,6 +15,7 @@ export interface RunFolder {
   readonly journal: string
   readonly records: string
   readonly manifest: string
+  readonly status: string
   report(campaignId: string, extension: ReportExtension): string
   output(file: RunOutput): string
   /** Copy of the accepted records that the campaign was compared with. */
@@ -66,6 +67,7 @@ async function create(evals: string, now: Date): Promise<RunFolder> {
     journal: join(dir, 'journal.jsonl'),
     records: join(dir, 'records.jsonl'),
     manifest: join(dir, 'manifest.json'),
+    status: join(dir, 'status.json'),
     accepted: (campaignId) => join(dir, 'accepted', `${segmentOf(campaignId)}.jsonl`),
     output: (file) => join(dir, file),
     report: (campaignId, extension) => join(dir, 'reports', `${segmentOf(campaignId)}.${extension}`),

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Vitest } from 'vitest/node'
+import { type LaneWait, laneWaits } from '../../core/capacity/waiting.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import { leavesOut } from '../../core/report/exit.ts'
 import type { CampaignMaterial } from '../../core/report/material.ts'
@@ -9,6 +10,7 @@ import { cellTraffic } from './cell-traffic.ts'
 import type { ProjectRuns } from './project-runs.ts'
 import type { Run } from './run.ts'
 import type { Shutdown } from './shutdown.ts'
+import { etaMs } from './tally.ts'
 
 /** What the reporter reads: the runs of all eval projects of this Vitest. */
 export class VitestRuns implements RunSource {
@@ -68,6 +70,8 @@ export class VitestRuns implements RunSource {
     let waiting = 0
     let spent = 0
     let unknownCharges = 0
+    const waits: LaneWait[] = []
+    const now = performance.now()
     const lanes: { lane: string; requests: number; cells: number }[] = []
     for (const { tally, admission } of this.#open) {
       const snapshot = admission.snapshot()
@@ -79,24 +83,23 @@ export class VitestRuns implements RunSource {
       spent += tally.spent
       unknownCharges += tally.unknownCharges
       waiting += snapshot.cells.waiting
+      waits.push(...laneWaits(snapshot, now))
       for (const lane of snapshot.lanes) {
         if (lane.requests + lane.cells > 0) lanes.push({ lane: lane.lane, requests: lane.requests, cells: lane.cells })
       }
     }
-    const elapsed = performance.now() - this.#startedAt
-    // Before a twentieth is done the rate says more about start-up than about the campaign.
-    const etaMs = done * 20 >= planned && done > 0 ? (elapsed / done) * (planned - done) : null
     return {
       done,
       planned,
       inFlight: lanes,
       waiting,
+      waits,
       replayed,
       live,
       failed,
       spentUsd: spent / 1_000_000,
       unknownCharges,
-      etaMs,
+      etaMs: etaMs({ done, planned }, now - this.#startedAt),
     }
   }
 

@@ -14,6 +14,7 @@ import type { StatusReason } from '../../core/record/status.ts'
 import type { MicroUsd } from '../../core/record/usage.ts'
 import { interruptionOf } from '../../core/report/interruption.ts'
 import type { CampaignReport, Reason } from '../../core/report/report.ts'
+import { printable } from '../../core/traffic/hostile.ts'
 import {
   type FilePlan,
   type LeaseReply,
@@ -36,11 +37,14 @@ import { LookLedger } from './look-ledger.ts'
 import { writeManifest } from './manifest.ts'
 import { claimFolder, type Ownership, OwnershipLostError } from './owner.ts'
 import type { Policy } from './policy.ts'
+import { Preflight, preflightText } from './preflight.ts'
 import { thisProcess } from './process-identity.ts'
+import { RecordListener } from './record-listener.ts'
 import { type Resumed, Resumption } from './resumption.ts'
 import { createRunFolder, pointAt, type RunFolder } from './run-folder.ts'
 import { type ChangedRecordings, changedRecordings, SELF_RECORDED, selfRecorded } from './self-recorded.ts'
 import { Spending } from './spending.ts'
+import { StatusFile, statusOf } from './status.ts'
 import { Tally } from './tally.ts'
 import { Verdicts } from './verdicts.ts'
 
@@ -50,6 +54,8 @@ export interface RunContext {
   readonly options: ResolvedOptions
   /** Failing tests after which nothing new starts; 0: never. */
   readonly bail: number
+  /** As the workers have it, without placeholders. */
+  readonly env: { readonly [name: string]: string | undefined }
   readonly policy: Policy
   /** Of the whole run; null: none. */
   readonly budget: MicroUsd | null
@@ -91,6 +97,9 @@ export class Run {
   readonly #problems: Reason[] = []
   readonly #idle = new Set<() => void>()
   readonly #startedAt: Date
+  readonly #status: StatusFile
+  readonly #listener: RecordListener | null
+  readonly #preflight: Preflight | null
   readonly #changed: Promise<ChangedRecordings | null>
   #draining: StatusReason | null = null
   #failure: Error | null = null
@@ -143,6 +152,16 @@ export class Run {
     this.admission = new Admission(governor, clock, {
       notice: (code, text) => this.problem(null, code, text),
       invalid: (text) => this.problem(null, 'governor', text),
+    })
+    const { onRecord } = context.options
+    const { traffic } = context.policy
+    this.#preflight = context.options.preflight && traffic !== 'replay' ? new Preflight(context.env) : null
+    this.#listener =
+      onRecord === null ? null : new RecordListener(onRecord, (text) => this.problem(null, 'on_record', text))
+    this.#status = new StatusFile(folder.status, (end) => {
+      const { tally, admission } = this
+      const moment = { now: clock(), epoch: Date.now() }
+      return statusOf({ runId: facts.runId, startedAt, tally, snapshot: admission.snapshot(), end }, moment)
     })
   }
 
@@ -237,6 +256,7 @@ export class Run {
       this.#journal.appendLazy({ kind: 'plan', plan, fingerprint, selection, skipped, code: code.files })
       for (const { code, text } of resumed?.reasons ?? []) this.problem(plan.campaignId, code, text)
       await this.#journalBasis(plan.campaignId, basis)
+      await this.#preflown(state)
     }
     return { run: this.facts, campaigns }
   }
@@ -255,6 +275,20 @@ export class Run {
     const refused = `campaign ${JSON.stringify(plan.campaignId)} (${placeOf(plan)}): ${why}`
     this.problem(null, 'definition', refused)
     return refused
+  }
+
+  /** Before a cell of the campaign asks for anything. */
+  async #preflown({ plan, judges }: CampaignState): Promise<void> {
+    if (this.#preflight === null) return
+    const lanes = [...plan.variants.map(({ lane }) => lane), ...judges].filter((lane) => lane !== null)
+    const found = await this.#preflight.check(lanes)
+    for (const { lane, checked } of found) {
+      if (checked.kind === 'dead') this.admission.closeLane(lane, checked.detail)
+    }
+    const text = preflightText(found)
+    if (text === null) return
+    process.stderr.write(`\nvitest-campaign: ${printable(text)}\n`)
+    this.problem(plan.campaignId, 'preflight', text)
   }
 
   async lease(cellId: string): Promise<LeaseReply> {
@@ -455,6 +489,9 @@ export class Run {
       // After a failure too: what is written is whole, and another run may go on with it.
       await this.#journal.close().catch((error: unknown) => this.#fail(error))
       await this.#resumption?.close().catch((error: unknown) => this.#fail(error))
+  }
+
+      await this.#status.close(cut || this.#draining !== null ? 'interrupted' : 'finished')
       await this.#ownership.release().catch((error: unknown) => this.#fail(error))
     }
     return this.#verdicts.reports()
@@ -471,6 +508,7 @@ export class Run {
         await this.#settle(settlementOf(neverRan(this.#runOf(state), state.plan, cell, why)))
       }
     }
+    await this.#listener?.over()
     for (const state of this.#campaigns.values()) {
       const cut = state.interrupted
       if (cut > 0) {
@@ -563,6 +601,7 @@ export class Run {
     state.settling.delete(cellId)
     this.tally.add(settlement)
     if (settlement.red) this.#red()
+    this.#listener?.record(settlement.record)
     const leaseId = state.leases.get(cellId)
     if (leaseId !== undefined) {
       state.leases.delete(cellId)

@@ -48,10 +48,10 @@ export class WireWatch {
     this.#last = null
   }
 
+  /** Its signal still follows: a client that gives a body up ends its connection. */
   over(): void {
     this.#timer?.cancel()
     this.#timer = null
-    this.#controller.unlink()
   }
 
   /** One timer, set anew when it fires: chunks come by the thousand. */
