@@ -110,7 +110,7 @@ export function project(): Project {
           evalFile,
           declaredLane: null,
           signal: new AbortController().signal,
-          timeoutMs: 10_000,
+          timeoutMs: 600_000,
           leftMs: () => 10_000,
           routes: null,
           mocks: [],
