@@ -9,6 +9,9 @@ export interface WatchdogOptions {
   readonly intervalMs?: number
 }
 
+/** A thread that loads a large module on a busy machine is silent for seconds, and stuck in nothing. */
+const LEAST_MS = 10_000
+
 /**
  * Tells of a thread in a synchronous loop: none of its own timers fires, so that no deadline of its cells does. Counted
  * in looks, not read off a clock: a machine that slept, or a main thread that was busy, is no silence of the other.
@@ -48,7 +51,7 @@ export class Watchdog {
       return
     }
     this.#silentMs += this.#intervalMs
-    if (this.#silentMs <= limit) return
+    if (this.#silentMs <= Math.max(limit, LEAST_MS)) return
     this.stop()
     this.#options.stuck(this.#silentMs)
   }
