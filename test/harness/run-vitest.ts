@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
@@ -60,22 +61,31 @@ export function startVitest(
   command: 'run' | 'list' | 'watch' = 'run',
   before: string | null = null,
 ): VitestRun {
-  const { CI: _ci, GITHUB_ACTIONS: _gha, VITEST: _vitest, NODE_OPTIONS: _options, ...inherited } = process.env
-  for (const name of Object.keys(inherited)) if (/^(VITEST_|EVALS_|TINYPOOL)/.test(name)) delete inherited[name]
   const words = [NODE, VITEST, command, '--root', root, ...args]
   // exec: the child that is signalled is Vitest itself.
-  const [program = '', ...rest] = before === null ? words : ['sh', '-c', `${before} && exec "$@"`, 'sh', ...words]
-  const child = spawn(program, rest, {
-    env: { ...inherited, NO_COLOR: '1', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  return start(before === null ? words : ['sh', '-c', `${before} && exec "$@"`, 'sh', ...words], env)
+}
+
+/** Whether this machine has `script` of util-linux, which gives a child a terminal of its own. */
+export const hasTerminals = process.platform === 'linux' && existsSync('/usr/bin/script')
+
+/** As a user at a terminal: what is written to its input is typed, Ctrl-C included. */
+export function startInTerminal(root: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): VitestRun {
+  const quoted = [NODE, VITEST, 'run', '--root', root, ...args].map((word) => `'${word}'`).join(' ')
+  return start(['/usr/bin/script', '-qefc', `exec ${quoted}`, '/dev/null'], { TERM: 'xterm', ...env }, 'pipe')
+}
+
+function start(words: readonly string[], env: NodeJS.ProcessEnv, stdin: 'ignore' | 'pipe' = 'ignore'): VitestRun {
+  const { CI: _ci, GITHUB_ACTIONS: _gha, VITEST: _vitest, NODE_OPTIONS: _options, ...inherited } = process.env
+  for (const name of Object.keys(inherited)) if (/^(VITEST_|EVALS_|TINYPOOL)/.test(name)) delete inherited[name]
+  const [program = '', ...rest] = words
+  const child = spawn(program, rest, { env: { ...inherited, NO_COLOR: '1', ...env }, stdio: [stdin, 'pipe', 'pipe'] })
   let output = ''
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk.toString()
-  })
-  child.stderr.on('data', (chunk: Buffer) => {
-    output += chunk.toString()
-  })
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+    })
+  }
   const printed = (): string => stripVTControlCharacters(output)
   const done = new Promise<VitestResult>((resolve, reject) => {
     child.on('error', reject)

@@ -12,7 +12,7 @@ test('a synchronous infinite loop is ended after the deadline of its cells, and 
   for (const id of ['loop', 'beside']) {
     const record = run.cell('stuck', id)
     expect(record, output).toMatchObject({ status: 'infra_error', reason: 'worker-lost' })
-    expect(record.failure?.message).toMatch(/did not answer for \d s, longer than the deadline .*a synchronous loop/)
+    expect(record.failure?.message).toMatch(/did not answer for \d+ s, longer than the deadline .*a synchronous loop/)
   }
   expect(run.of('beside').map(({ status }) => status)).toEqual(['scored', 'scored'])
 }, 60_000)
