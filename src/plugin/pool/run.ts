@@ -489,8 +489,6 @@ export class Run {
       // After a failure too: what is written is whole, and another run may go on with it.
       await this.#journal.close().catch((error: unknown) => this.#fail(error))
       await this.#resumption?.close().catch((error: unknown) => this.#fail(error))
-  }
-
       await this.#status.close(cut || this.#draining !== null ? 'interrupted' : 'finished')
       await this.#ownership.release().catch((error: unknown) => this.#fail(error))
     }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -40,6 +41,11 @@ async function until(run: VitestRun, what: string, holds: () => boolean): Promis
     if (over) throw new Error(`the run ended before ${what}:\n${run.printed()}`)
     await Promise.race([end, new Promise((resolve) => setTimeout(resolve, 20))])
   }
+}
+
+function settledLines(root: string): number {
+  const id = readFileSync(join(root, '.evals/latest'), 'utf8').trim()
+  return readFileSync(join(root, '.evals', id, 'journal.jsonl'), 'utf8').split('"kind":"settled"').length - 1
 }
 
 /** What holds however a run ended: one terminal line per admitted cell, and its calls and money are the provider's. */
@@ -93,6 +99,8 @@ describe('forty cells in flight', () => {
     const half = halfAnswers()
     const { provider, root, run } = await forty({ shutdownTimeout: ms, answer: half.answer })
     await until(run, 'all had asked', () => provider.calls.length === CELLS)
+    // What the provider has answered is read, or nobody would know whether it was.
+    await until(run, 'half of them were settled', () => settledLines(root) === CELLS / 2)
     for (const [i, signal] of signals.entries()) {
       if (i > 0) await until(run, 'it drained', () => run.printed().includes('in flight get'))
       run.child.kill(signal)
@@ -108,6 +116,7 @@ describe('forty cells in flight', () => {
     const half = halfAnswers()
     const { provider, root, run } = await forty({ shutdownTimeout: 300, answer: half.answer }, startInTerminal)
     await until(run, 'all had asked', () => provider.calls.length === CELLS)
+    await until(run, 'half of them were settled', () => settledLines(root) === CELLS / 2)
     run.child.stdin?.write('\u0003')
     const { output } = await run.done
     expect(output).toContain('SIGINT: no new cells')

@@ -45,6 +45,8 @@ export async function drive(root: string, ledger: Ledger): Promise<Driven> {
     root,
     projectName: 'evals',
     options: resolveOptions({}, 'a test'),
+    bail: 0,
+    env: {},
     policy: { traffic: 'live', reason: 'a test' },
     modules: { root, filesOf: async () => [] },
     shard: null,
