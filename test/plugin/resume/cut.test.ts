@@ -86,6 +86,22 @@ test('a flipped bit anywhere stops the next run before it spends, or was in a li
   }
 }, 300_000)
 
+test('of two runs that find the same one unfinished, one goes on with it, and the other pays for its own', async () => {
+  const root = join(folder, 'twice')
+  const middle = journal.indexOf(10, Math.floor(journal.length / 2))
+  const ledger = await died(whole, root, middle + 1, () => false)
+  const ledgers: [Ledger, Ledger] = [{ calls: [] }, { calls: [] }]
+  const runs = await Promise.all([drive(root, ledgers[0]), drive(root, ledgers[1])])
+  const goesOn = runs.filter(({ said }) => said.some((line) => line.includes('goes on from run')))
+  expect(goesOn).toHaveLength(1)
+  for (const [at, { records }] of runs.entries()) {
+    expect(records).toHaveLength(12)
+    const carried = records.filter(({ provenance }) => provenance === 'carried').length
+    if (runs[at] !== goesOn[0]) expect([carried, ledgers[at]?.calls.length]).toEqual([0, whole.records.length + 6])
+  }
+  expect(ledger.calls.length).toBeGreaterThan(0)
+}, 60_000)
+
 test('a clock that went back does not hide the run that went on', async () => {
   const root = join(folder, 'back')
   const firstSettled = journal.indexOf('"kind":"settled"')
