@@ -90,18 +90,28 @@ export function resumePlan(
     const known = before.get(cellId) ?? 0
     const fate = fateOf(cell, known, holds)
     fates.set(cellId, fate)
-    const attempt = lastAttempt(cell)
-    if (fate.kind === 'carried' || attempt === 0 || (fate.kind === 'again' && fate.why === 'replayed')) continue
-    const heldMicroUsd = cell.admitted?.attempt === attempt ? cell.admitted.heldMicroUsd : null
-    // Added to what is known already: its judges may have been cut off more than once.
-    if (fate.kind === 'rescored') spent.push({ cellId, attempt, from: 'capture', heldMicroUsd })
-    else if (attempt <= known) continue
-    else if (cell.record?.attempts === attempt && cell.record.microUsd !== null) {
-      const { microUsd, calls } = cell.record
-      spent.push({ cellId, attempt, from: 'record', microUsd, calls })
-    } else spent.push({ cellId, attempt, from: 'capture', heldMicroUsd })
+    if (fate.kind === 'carried' || (fate.kind === 'again' && fate.why === 'replayed')) continue
+    spent.push(...spentOn(cellId, cell, fate, known))
   }
   return { fates, spends: campaign.spends, spent }
+}
+
+/** A record's cost covers the attempts before it in its run; where there is none that lasts, each attempt is looked for. */
+function* spentOn(cellId: string, cell: EarlierCell, fate: CellFate, known: number): Generator<SpentAttempt> {
+  const { record, admitted } = cell
+  let next = known + 1
+  if (fate.kind !== 'rescored' && record !== null && record.microUsd !== null && record.attempts >= next) {
+    yield { cellId, attempt: record.attempts, from: 'record', microUsd: record.microUsd, calls: record.calls }
+    next = record.attempts + 1
+  }
+  for (let attempt = next; attempt <= lastAttempt(cell); attempt++) {
+    const heldMicroUsd = admitted?.attempt === attempt ? admitted.heldMicroUsd : null
+    yield { cellId, attempt, from: 'capture', heldMicroUsd }
+  }
+  // Added to what is known of it already: its judges may have been cut off more than once.
+  if (fate.kind === 'rescored' && fate.attempt < next) {
+    yield { cellId, attempt: fate.attempt, from: 'capture', heldMicroUsd: null }
+  }
 }
 
 const NOTHING: EarlierCell = { record: null, admitted: null, output: null }

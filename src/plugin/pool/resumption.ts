@@ -251,7 +251,8 @@ async function spendsOf(
   const spends: EarlierSpend[] = []
   for (const attempt of spent) {
     const { cellId } = attempt
-    const part = fates.get(cellId)?.kind === 'rescored' ? 'judges' : 'all'
+    const fate = fates.get(cellId)
+    const part = fate?.kind === 'rescored' && fate.attempt === attempt.attempt ? 'judges' : 'all'
     let spend: Spend
     if (attempt.from === 'record') spend = { ...NO_SPEND, calls: attempt.calls, microUsd: attempt.microUsd }
     else {

@@ -180,7 +180,8 @@ export class Machine {
     const { fates, spends, spent } = resumePlan(campaign, run.cells, plannedCells(plan), { reconciled })
     const added = spent.map((attempt): EarlierSpend => {
       const { cellId } = attempt
-      const part = fates.get(cellId)?.kind === 'rescored' ? 'judges' : 'all'
+      const fate = fates.get(cellId)
+      const part = fate?.kind === 'rescored' && fate.attempt === attempt.attempt ? 'judges' : 'all'
       const known = { cellId, attempt: attempt.attempt, part } as const
       if (attempt.from === 'record') {
         const { calls, microUsd } = attempt

@@ -232,6 +232,26 @@ describe('what becomes of a cell', () => {
     expect(fateAfter([admitted(1), settled({ ...fault, cost: unknown })]).spent).toMatchObject([{ from: 'capture' }])
   })
 
+  test('a cell that its run had run again is charged for both attempts', () => {
+    const both = [
+      { attempt: 1, from: 'capture' },
+      { attempt: 2, from: 'capture' },
+    ]
+    expect(fateAfter([admitted(1), admitted(2)]).spent).toMatchObject(both)
+    expect(fateAfter([admitted(1), admitted(2), outputEntry(cellId, 2)]).spent).toMatchObject(both)
+    // A record has the calls of both in its bill.
+    const cost = { usd: 0.0002, provenance: 'estimated', subjectUsd: 0.0002, judgeUsd: 0 } as const
+    const record = settled({
+      status: 'infra_error',
+      reason: 'provider-fault',
+      score: null,
+      output: null,
+      attempts: 2,
+      cost,
+    })
+    expect(fateAfter([admitted(1), admitted(2), record]).spent).toMatchObject([{ attempt: 2, from: 'record' }])
+  })
+
   test('scenario 54: its judge failed: it is judged again, its subject and its attempt stay', () => {
     expect(fateAfter([admitted(1), outputEntry(cellId, 1), judgeFailed]).fate).toMatchObject({
       kind: 'rescored',
