@@ -55,7 +55,8 @@ export function preregistrationOf(
 function orderOf({ state, at }: Registration['commit'], first: string | null): Preregistration['order'] {
   if (state === 'changed' || state === 'untracked') return 'uncommitted'
   if (state !== 'committed' || at === null || first === null) return 'unknown'
-  return Date.parse(at) <= Date.parse(first) ? 'before' : 'after'
+  // Git keeps whole seconds: what was measured within that of the commit may have come before it.
+  return Date.parse(at) + 1000 <= Date.parse(first) ? 'before' : 'after'
 }
 
 function earliest(records: Iterable<RunRecord | undefined>): string | null {

@@ -204,6 +204,11 @@ describe('preregistration', () => {
       'it was committed after the first measurement',
     ],
     [
+      'a commit in the second of the first measurement: git keeps no more of its time',
+      registered(undefined, { at: '2026-01-02T03:04:05.000Z' }),
+      'it was committed after the first measurement',
+    ],
+    [
       'a file that was changed since',
       registered(undefined, { state: 'changed', sha: null, at: null }),
       'its file is not committed as it is',

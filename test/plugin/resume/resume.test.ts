@@ -98,7 +98,11 @@ describe('a judge', () => {
     const entries = await journalOf(run.dir)
     // The judge that answered before the kill was paid too, and the one that did not may have been.
     expect(spendsIn(entries)).toHaveLength(4)
-    for (const spend of spendsIn(entries)) expect(spend).toMatchObject({ part: 'judges', calls: 2, unknownCalls: 1 })
+    for (const spend of spendsIn(entries)) {
+      expect(spend).toMatchObject({ part: 'judges', calls: 2 })
+      // An answer that was on its way when the kill came is as unknown as one that was held.
+      expect([1, 2]).toContain(spend.unknownCalls)
+    }
     expectAccounted(entries, provider)
     // The same as if nothing had happened.
     await rm(join(root, '.evals'), { recursive: true })
