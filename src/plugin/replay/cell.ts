@@ -2,7 +2,13 @@ import { join } from 'node:path'
 import type { LooseRequest } from '../../core/integrity/check.ts'
 import { placeOf, readCapture } from '../../core/traffic/capture.ts'
 import type { Exchange } from '../../core/traffic/exchange.ts'
-import { decodeRecording, encodeExchange, encodeRecording, type Recording } from '../../core/traffic/format.ts'
+import {
+  decodeRecording,
+  encodeExchange,
+  encodeRecording,
+  type Recording,
+  withoutDigests,
+} from '../../core/traffic/format.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
 import { sameTraffic } from '../../core/traffic/same.ts'
 import { encodeSent, type SentMark } from '../../core/traffic/sent.ts'
@@ -306,7 +312,7 @@ export class Cell implements CellTraffic {
     const recordedAt = clock.instant()
     const share = bodyShare()
     const text = encodeRecording({ campaignId, variantId, scenarioId, seed, recordedAt, exchanges }, share)
-    const found = new Set(redactor.scan(text))
+    const found = new Set(redactor.scan(withoutDigests(text, share.files.keys())))
     for (const bytes of share.files.values()) {
       for (const rule of redactor.scan(Buffer.from(bytes).toString('latin1'))) found.add(rule)
     }

@@ -8,7 +8,10 @@ import {
   encodeRecording,
   type Recording,
   RecordingError,
+  withoutDigests,
 } from '../../../src/core/traffic/format.ts'
+import { createRedactor } from '../../../src/core/traffic/redact.ts'
+import { bodyShare } from '../../../src/core/traffic/shared.ts'
 import { hasRecordedTraffic, recordedTraffic } from './recorded.ts'
 
 const exchange = (request: Body, response: Body = null): Exchange => ({
@@ -42,6 +45,20 @@ const recording = (...exchanges: Exchange[]): Recording => ({
 })
 
 describe('a recording file', () => {
+  it('is scanned without the digests that are ours: their digits may happen to be a card number', () => {
+    const { scan } = createRedactor({ env: {}, rules: [], pii: true })
+    const key = 'a4111111111111111b0f0e0d0c0b0a09'
+    const own = encodeRecording(recording({ ...exchange(null), key }))
+    expect([scan(own), scan(withoutDigests(own, []))]).toEqual([['card'], []])
+    const share = bodyShare()
+    const shared = encodeRecording(recording(exchange({ text: 'long '.repeat(20_000) })), share)
+    const [name = ''] = share.files.keys()
+    expect([shared.includes(name), withoutDigests(shared, share.files.keys()).includes(name)]).toEqual([true, false])
+    // What a body says is not ours, also where it looks like it.
+    const said = encodeRecording(recording(exchange({ text: JSON.stringify({ role: 'x', key }) })))
+    expect(scan(withoutDigests(said, []))).toEqual(['card'])
+  })
+
   it('has a header and one line per exchange, with JSON to be read as JSON', () => {
     const lines = encodeRecording(recording(exchange({ text: '{"model":"m"}' }, { text: 'data: x\n\n' }))).split('\n')
     expect(lines).toHaveLength(3)
