@@ -30,8 +30,7 @@ test('campaigns live with what projects set for their other tests', async () => 
     expect(run.cell('hooks', scenario)).toMatchObject({ status: 'infra_error', reason: 'collection-error' })
   }
 
-  // bail: 1 must not leave half a campaign, retries must not hide a bug, and one slot takes cells in the plan's order:
-  // seed blocks, variants interleaved.
+  // Retries must not hide a bug, and one slot takes cells in the plan's order: seed blocks, variants interleaved.
   expect((await readFile(join(root, 'order.txt'), 'utf8')).trim().split('\n')).toEqual([
     '0 s1 a',
     '0 s1 b',

@@ -118,7 +118,8 @@ describe('a judge', () => {
     await writeFile(marks, '')
     const env = { ...provider.env, FILES: 'commanded.eval.ts', MARKS: marks }
     const run = startVitest(root, [], env)
-    const finished = async () => (await readdir(join(await newestDir(root), 'commands'))).length
+    const finished = async () =>
+      (await readdir(join(await newestDir(root), 'commands'))).filter((name) => name.endsWith('.json')).length
     await vi.waitUntil(async () => (await finished().catch(() => 0)) === 3, { timeout: 300_000, interval: 100 })
     run.child.kill('SIGKILL')
     await run.done
