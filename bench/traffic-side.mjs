@@ -1,6 +1,6 @@
 // One side of bench/traffic.mjs, in a process of its own: node traffic-side.mjs <side> <calls> [<upstream>]
 // Prints {"side", "ms": wall of the calls, "cpuMs"}.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -50,6 +50,8 @@ async function ours(policy, url, runDir, pick, save) {
   const { matchKey } = await import('../dist/core/traffic/match.js')
   const { writeRecording } = await import('../dist/plugin/replay/disk.js')
   const { recordingPlace } = await import('../dist/plugin/replay/path.js')
+  // The main process makes the run folder before a worker starts.
+  await mkdir(join(runDir, 'run'))
   const evalFile = join(runDir, 'a.eval.ts')
   const coordinates = (seed) => ({ campaignId: 'c', variantId: 'v', scenarioId: 's', seed })
   const cells = Math.ceil((calls + WARM) / PER_CELL)
