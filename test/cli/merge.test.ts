@@ -124,6 +124,8 @@ describe('what does not fit together', () => {
   }
   const [one, two, three] = [() => shards[0] ?? '', () => shards[1] ?? '', () => shards[2] ?? '']
 
+  const withBudget = (text: string) => text.replace('"kind":"run",', '"kind":"run","budgetMicroUsd":1000,')
+
   test.each<[string, () => Promise<readonly string[]>, RegExp]>([
     ['nothing', async () => [], /<run>\.\.\. is missing/],
     ['a run that was not divided', async () => [whole, one()], /is no shard: it was run whole/],
@@ -152,6 +154,11 @@ describe('what does not fit together', () => {
       /the commit is .* in the one and abc in the other/,
     ],
     [
+      'another budget',
+      async () => [one(), await changed(two(), withBudget)],
+      /its share of the budget is null micro-USD in the one and 1000 micro-USD in the other/,
+    ],
+    [
       'a filtered shard',
       async () => [
         one(),
@@ -166,6 +173,20 @@ describe('what does not fit together', () => {
     const { code, stderr } = await runHere(root, ['merge', ...given])
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)])
     expect(await newest()).toBe(before)
+  })
+
+  test('the budget of the whole is that of all shards, and a bill settled by hand stays settled', async () => {
+    const bill = { kind: 'reconciled', cellId: '0123456789abcdef', attempt: 1, microUsd: 7 } as const
+    const parts = [
+      await changed(one(), withBudget, [{ ...bill, at: '2026-01-01T00:00:00.000Z' }]),
+      await changed(two(), withBudget),
+      await changed(three(), withBudget),
+    ]
+    expect(await runHere(root, ['merge', ...parts])).toMatchObject({ code: 0 })
+    const path = join(root, '.evals', await newest(), 'journal.jsonl')
+    const { entries } = readJournal(await readFile(path), path)
+    expect(entries[0]).toMatchObject({ kind: 'run', budgetMicroUsd: 3000 })
+    expect(entries.filter(({ kind }) => kind === 'reconciled')).toMatchObject([bill])
   })
 
   test('a cell that two of them ran makes its campaign invalid', async () => {

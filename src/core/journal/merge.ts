@@ -53,8 +53,14 @@ export function mergeShards(runs: readonly ShardRun[]): Merged {
   const present = new Set(shards.map(({ shard }) => shard.index))
   const interrupted = shards.some(({ finished }) => !finished)
   const { shard: _shard, runId: _id, startedAt: _at, ...run } = first.run
+  const share = run.budgetMicroUsd ?? null
   return {
-    run: { ...run, merged: shards.map(({ run: { runId }, shard }) => ({ runId, shard })) },
+    // Every shard had an equal share of the budget, rounded down to a whole micro-USD.
+    run: {
+      ...run,
+      ...(share === null ? {} : { budgetMicroUsd: share * count }),
+      merged: shards.map(({ run: { runId }, shard }) => ({ runId, shard })),
+    },
     entries: [
       ...[...plans.values()].map((plan) => ({ ...plan, selection: 'all' as const })),
       ...besides(shards),
@@ -91,6 +97,8 @@ function checkSameRun(first: Read, other: Read): void {
   if (shard.count !== first.shard.count) differ('the number of shards', `${first.shard.count}`, `${shard.count}`)
   if (run.project !== first.run.project) differ('the project', first.run.project, run.project)
   if (run.policy !== first.run.policy) differ('how calls are answered', first.run.policy, run.policy)
+  const [one, two] = [first.run.budgetMicroUsd ?? null, run.budgetMicroUsd ?? null]
+  if (one !== two) differ('its share of the budget', `${one} micro-USD`, `${two} micro-USD`)
   if (run.commit.sha !== first.run.commit.sha) differ('the commit', `${first.run.commit.sha}`, `${run.commit.sha}`)
 }
 
@@ -124,9 +132,12 @@ function checkWhole({ plan, selection, skipped }: EntryOf<'plan'>, { name, shard
   )
 }
 
-type Kept = EntryOf<'admitted'> | EntryOf<'subject-settled'> | EntryOf<'settled'>
+type Kept = EntryOf<'admitted'> | EntryOf<'subject-settled'> | EntryOf<'settled'> | EntryOf<'reconciled'>
 const isKept = (entry: JournalEntry): entry is Kept =>
-  entry.kind === 'admitted' || entry.kind === 'subject-settled' || entry.kind === 'settled'
+  entry.kind === 'admitted' ||
+  entry.kind === 'subject-settled' ||
+  entry.kind === 'settled' ||
+  entry.kind === 'reconciled'
 
 /** What verdicts are computed from beside the records, once for each campaign. */
 function besides(shards: readonly Read[]): (EntryOf<'accepted'> | EntryOf<'prereg'>)[] {

@@ -49,7 +49,8 @@ export type ModelAddress =
 /** Where the model of a lane `provider/model` is asked for. */
 export function modelAddress(lane: string, env: { readonly [name: string]: string | undefined }): ModelAddress {
   const at = lane.indexOf('/')
-  const provider = at === -1 ? undefined : PROVIDERS[lane.slice(0, at)]
+  const name = lane.slice(0, Math.max(at, 0))
+  const provider = Object.hasOwn(PROVIDERS, name) ? PROVIDERS[name] : undefined
   if (provider === undefined) return { unasked: `no model of ${COVERED.join(', ')}` }
   const { base, elsewhere, keys, headers } = provider
   const key = keys.map((name) => env[name] ?? '').find((value) => value !== '')

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { cut } from '../../core/record/output.ts'
+import type { Redactor } from '../../core/traffic/redact.ts'
 import { classifyError } from '../../core/traffic/wire/errors.ts'
 import { parseJson } from '../../core/traffic/wire/peek.ts'
 import { createUpstream, type Upstream } from '../replay/upstream.ts'
@@ -6,6 +8,8 @@ import { modelAddress } from './model-address.ts'
 
 /** How long one provider may take to answer, milliseconds. */
 const ANSWER_MS = 15_000
+/** Most that is told of an answer, UTF-16 code units. */
+const SAID_LENGTH = 300
 
 /** What a lane's provider says of its model. */
 export type Checked =
@@ -19,11 +23,16 @@ const DEAD: ReadonlySet<string> = new Set(['unknown_model', 'auth', 'permission'
 /** Asks for each model once, before any cell of it runs. Nothing is bought: providers tell of a model for nothing. */
 export class Preflight {
   readonly #env: { readonly [name: string]: string | undefined }
+  readonly #redactor: Redactor
   readonly #asked = new Set<string>()
 
-  /** @param env holds keys, addresses and proxies, as the workers see them */
-  constructor(env: { readonly [name: string]: string | undefined }) {
+  /**
+   * @param env holds keys, addresses and proxies, as the workers see them
+   * @param redactor takes them out of what providers say: some repeat the key that they refuse
+   */
+  constructor(env: { readonly [name: string]: string | undefined }, redactor: Redactor) {
     this.#env = env
+    this.#redactor = redactor
   }
 
   /** What is to be said of the lanes that were not asked for before, and which of them are dead. */
@@ -32,10 +41,18 @@ export class Preflight {
     for (const lane of fresh) this.#asked.add(lane)
     const upstream = createUpstream(this.#env)
     try {
-      return await Promise.all(fresh.map(async (lane) => ({ lane, checked: await this.#ask(lane, upstream) })))
+      return await Promise.all(
+        fresh.map(async (lane) => ({ lane, checked: this.#clean(await this.#ask(lane, upstream)) })),
+      )
     } finally {
       upstream.dispose()
     }
+  }
+
+  #clean(checked: Checked): Checked {
+    const said = (text: string): string => cut(this.#redactor.text(text).text, SAID_LENGTH)
+    if (checked.kind === 'dead') return { ...checked, detail: said(checked.detail) }
+    return checked.kind === 'unknown' ? { ...checked, why: said(checked.why) } : checked
   }
 
   async #ask(lane: string, upstream: Upstream): Promise<Checked> {
@@ -69,7 +86,7 @@ async function answerOf(
     if (status < 300) return { kind: 'served' }
     const text = Buffer.concat(parts).toString('utf8')
     const { kind, message } = classifyError(status, parseJson(text), text)
-    if (!DEAD.has(kind)) return { kind: 'unknown', why: `HTTP ${status}: ${message.slice(0, 200)}` }
+    if (!DEAD.has(kind)) return { kind: 'unknown', why: `HTTP ${status}: ${message}` }
     return { kind: 'dead', detail: `${kind} (HTTP ${status}): ${message}` }
   } catch (error) {
     return { kind: 'unknown', why: error instanceof Error ? error.message : String(error) }

@@ -15,6 +15,7 @@ import type { MicroUsd } from '../../core/record/usage.ts'
 import { interruptionOf } from '../../core/report/interruption.ts'
 import type { CampaignReport, Reason } from '../../core/report/report.ts'
 import { printable } from '../../core/traffic/hostile.ts'
+import { createRedactor } from '../../core/traffic/redact.ts'
 import {
   type FilePlan,
   type LeaseReply,
@@ -155,7 +156,11 @@ export class Run {
     })
     const { onRecord } = context.options
     const { traffic } = context.policy
-    this.#preflight = context.options.preflight && traffic !== 'replay' ? new Preflight(context.env) : null
+    const { rules, pii } = context.options.traffic
+    this.#preflight =
+      context.options.preflight && traffic !== 'replay'
+        ? new Preflight(context.env, createRedactor({ env: context.env, rules, pii }))
+        : null
     this.#listener =
       onRecord === null ? null : new RecordListener(onRecord, (text) => this.problem(null, 'on_record', text))
     this.#status = new StatusFile(folder.status, (end) => {

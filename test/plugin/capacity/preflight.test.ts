@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { modelAddress } from '../../../src/plugin/pool/model-address.ts'
 import { expectCleanOutput, inspectRun } from '../../harness/inspect.ts'
@@ -8,6 +10,11 @@ const json = { 'content-type': 'application/json' }
 
 test('preflight lists dead models before anything runs, and buys nothing of them', async () => {
   const provider = await startProvider(({ path }, response) => {
+    if (path === '/v1/models/gpt-5-echo') {
+      const message = 'Incorrect API key provided: key-of-the-test. You can find your key on our page.'
+      response.writeHead(401, json).end(JSON.stringify({ error: { message, code: 'invalid_api_key', param: null } }))
+      return true
+    }
     if (path !== '/v1/models/gpt-5-gone') return false
     const message = 'The model `gpt-5-gone` does not exist or you do not have access to it.'
     response.writeHead(404, json).end(JSON.stringify({ error: { message, code: 'model_not_found', param: null } }))
@@ -15,7 +22,7 @@ test('preflight lists dead models before anything runs, and buys nothing of them
   })
   const root = await project('capacity')
   const options = { preflight: true, capacity: { lanes: [{ match: '*', concurrency: 1 }] } }
-  const models = 'gpt-5-mini,gpt-5-gone,somewhere/else'
+  const models = 'gpt-5-mini,gpt-5-gone,somewhere/else,gpt-5-echo'
   const env = { FILES: 'asks.eval.ts', CELLS: '2', MODELS: models, OPTIONS: JSON.stringify(options) }
   const { output } = await runVitest(root, ['--project', 'evals'], { ...provider.env, ...env })
   expectCleanOutput(output)
@@ -23,12 +30,21 @@ test('preflight lists dead models before anything runs, and buys nothing of them
     'preflight: openai/gpt-5-gone is dead: unknown_model (HTTP 404): The model `gpt-5-gone` does not exist or you do not have access to it.; somewhere/else was not checked: no model of openai, anthropic, ',
   )
   const asked = provider.calls.filter(({ path }) => path.startsWith('/v1/models/'))
-  expect(asked.map(({ path }) => path).toSorted()).toEqual(['/v1/models/gpt-5-gone', '/v1/models/gpt-5-mini'])
-  expect(asked.map(({ headers }) => headers.authorization)).toEqual(Array(2).fill('Bearer key-of-the-test'))
-  expect(provider.calls.slice(0, 2).map(({ path }) => path)).toEqual(asked.map(({ path }) => path))
+  expect(asked.map(({ path }) => path).toSorted()).toEqual(
+    ['gpt-5-echo', 'gpt-5-gone', 'gpt-5-mini'].map((model) => `/v1/models/${model}`),
+  )
+  expect(asked.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill('Bearer key-of-the-test'))
+  expect(provider.calls.slice(0, 3).map(({ path }) => path)).toEqual(asked.map(({ path }) => path))
   expect(provider.calls.filter(({ body }) => body.includes('gpt-5-gone'))).toEqual([])
-  const { records } = await inspectRun(root)
+  const { records, dir } = await inspectRun(root)
+  // A provider that repeats the key it refuses puts it nowhere.
+  expect(output).toMatch(/gpt-5-echo is dead: auth \(HTTP 401\): Incorrect API key provided: \[redacted/)
+  for (const text of [output, await readFile(join(dir, 'journal.jsonl'), 'utf8')]) {
+    expect(text).not.toContain('key-of-the-test')
+  }
   expect(records.map(({ variantId, status, reason }) => `${variantId} ${status} ${reason ?? ''}`).toSorted()).toEqual([
+    'gpt-5-echo not_run lane-failed',
+    'gpt-5-echo not_run lane-failed',
     'gpt-5-gone not_run lane-failed',
     'gpt-5-gone not_run lane-failed',
     'gpt-5-mini scored ',
@@ -50,6 +66,7 @@ test.each([
 test.each([
   ['fast', {}, /^no model of openai/],
   ['bedrock/claude', {}, /^no model of openai/],
+  ['__proto__/claude', {}, /^no model of openai/],
   ['openai/gpt-5', { OPENAI_API_KEY: '' }, /^OPENAI_API_KEY is not set$/],
   ['openai/gpt-5', { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'nowhere' }, /is no address$/],
 ])('%s cannot be asked for, and says why', (lane, env, why) => {

@@ -77,9 +77,10 @@ export function runCommand(
       if (why === 'timeout') return { kind: 'timeout', ...said }
       if (why === 'aborted') return { kind: 'aborted' }
       const { exitCode, signalCode } = child
-      return signalCode !== null
-        ? { kind: 'killed', signal: signalCode }
-        : { kind: 'exit', exitCode: exitCode ?? 0, ...said }
+      if (signalCode !== null) return { kind: 'killed', signal: signalCode }
+      // Nothing says how it ended: that is no 0.
+      if (exitCode === null) return { kind: 'unstarted', message: 'it ended without an exit code' }
+      return { kind: 'exit', exitCode, ...said }
     }
     child.on('error', (error) => {
       if (child.pid === undefined) settle({ kind: 'unstarted', message: error.message })
