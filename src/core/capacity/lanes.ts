@@ -89,6 +89,18 @@ export class Lanes {
     }
   }
 
+  /** Where a cell of the lane may run now: here, at an equivalent while this one is held or closed, or nowhere. */
+  placeFor(lane: Lane, now: number): Lane | Closure | 'blocked' {
+    const closure = closureOf(lane)
+    if (closure === null && lane.quota.hasRoom(now)) return lane
+    const names = lane.limit?.equivalent
+    if (closure === null && (names === undefined || lane.quota.holdAt(now) === null)) return 'blocked'
+    const others = (names ?? []).map((name) => this.named(name)).filter((other) => closureOf(other) === null)
+    const free = others.find((other) => other.quota.hasRoom(now))
+    if (free !== undefined) return free
+    return closure !== null && others.length === 0 ? closure : 'blocked'
+  }
+
   [Symbol.iterator](): IterableIterator<Lane> {
     return this.#lanes.values()
   }

@@ -2,11 +2,10 @@ import type { StatusReason } from '../record/status.ts'
 import type { Budgets, Claim } from './budgets.ts'
 import type { CostKey } from './cost-key.ts'
 import type { GovernorEffect, LeaseRequest } from './events.ts'
-import { closureOf, type Lane, type Lanes } from './lanes.ts'
+import type { Lane, Lanes } from './lanes.ts'
 import { type Ask, Line, Lines } from './line.ts'
-import type { Closure } from './quota.ts'
 import { compareRank } from './rank.ts'
-import type { Scope } from './scope.ts'
+import { type Scope, spent } from './scope.ts'
 import type { WaitCause } from './snapshot.ts'
 
 /** The lines of one campaign: by declared lane, and by variant where none is declared. */
@@ -136,7 +135,7 @@ export class CellLeases {
   refuseClosed(now: number, effects: GovernorEffect[]): void {
     for (const line of this.#lines()) {
       if (line.lane === null || line.waiting === 0) continue
-      const where = this.#where(line.lane, now)
+      const where = this.#lanes.placeFor(line.lane, now)
       if (where === 'blocked' || !('reason' in where)) continue
       for (const ask of line.drain()) this.#refuse(ask, where, now, effects)
     }
@@ -176,7 +175,7 @@ export class CellLeases {
   #resolve(line: Line, now: number, effects: GovernorEffect[]): void {
     const ask = line.head()
     if (ask === undefined) return
-    const where = line.lane === null ? null : this.#where(line.lane, now)
+    const where = line.lane === null ? null : this.#lanes.placeFor(line.lane, now)
     if (where === 'blocked') {
       this.#park(line, line.lane as Lane) // a line without a lane is never blocked by one
       return
@@ -258,7 +257,7 @@ export class CellLeases {
   /** Lets the best line that waits for this lane go, if it could. */
   #offer(lane: Lane, now: number): void {
     const lines = this.#parkedFor.get(lane)
-    if (lines !== undefined && this.#where(lane, now) !== 'blocked') this.#unpark(lane, lines, 1)
+    if (lines !== undefined && this.#lanes.placeFor(lane, now) !== 'blocked') this.#unpark(lane, lines, 1)
   }
 
   #unpark(at: Lane | Scope | CostKey, lines: Lines, count: number): void {
@@ -277,18 +276,6 @@ export class CellLeases {
       this.#parkedFor.set(at, lines)
     }
     lines.push(line)
-  }
-
-  /** Where a cell of this lane may run now: here, at an equivalent while this one is held or closed, or nowhere. */
-  #where(lane: Lane, now: number): Lane | Closure | 'blocked' {
-    const closure = closureOf(lane)
-    if (closure === null && lane.quota.hasRoom(now)) return lane
-    const names = lane.limit?.equivalent
-    if (closure === null && (names === undefined || lane.quota.holdAt(now) === null)) return 'blocked'
-    const others = (names ?? []).map((name) => this.#lanes.named(name)).filter((other) => closureOf(other) === null)
-    const free = others.find((other) => other.quota.hasRoom(now))
-    if (free !== undefined) return free
-    return closure !== null && others.length === 0 ? closure : 'blocked'
   }
 
   #causeOf(line: Line, now: number): WaitCause {
@@ -355,13 +342,4 @@ function freeSlot(ask: Ask): void {
   ask.holds.cells--
   ask.holds.quota.cells--
   ask.holds = null
-}
-
-function spent({ campaignId, limit, charged, unknown }: Scope): { reason: StatusReason; detail: string } {
-  const whose = campaignId === null ? 'of the run' : `of campaign ${campaignId}`
-  if (limit === 0) return { reason: 'budget', detail: `the budget ${whose} is 0: only recordings are served` }
-  const usd = (micro: number): string => `$${(micro / 1_000_000).toFixed(2)}`
-  const open = unknown > 0 ? ` and ${usd(unknown)} kept for calls whose bill is unknown` : ''
-  const detail = `the budget ${whose} has not enough left for one more cell: ${usd(charged)} spent${open} of ${usd(limit)}`
-  return { reason: 'budget', detail }
 }

@@ -4,31 +4,25 @@ import type { CampaignPlan } from '../campaign/plan.ts'
 import { preregistrationOf } from '../prereg/registration.ts'
 import { philoxKey } from '../stats/philox.ts'
 import { alphaPerLook } from '../stats/sequence/alpha-spending.ts'
-import { mismatchWords } from './accepted-words.ts'
 import { actionsOf } from './actions.ts'
 import { type Arm, armOf, zeroCounts } from './arm.ts'
 import { budgetOf } from './budget.ts'
 import { judgeCandidates } from './candidate.ts'
-import { byCodeUnit, type Cells, placeRecords } from './cells.ts'
+import { byCodeUnit, placeRecords } from './cells.ts'
+import { exploratoryReasons } from './exploratory.ts'
 import { failuresOf } from './failures.ts'
 import { recordsFingerprint } from './fingerprint.ts'
 import { frontierOf } from './frontier.ts'
+import { interruptedText, invalidReasons, primaryScale, unpairedReasons } from './invalid.ts'
 import { judgesOf } from './judges/judges.ts'
 import { labelProblems } from './judges/ratings.ts'
 import { isLive } from './latency.ts'
-import { plural, scoreWords } from './numbers.ts'
-import { differingJudges, evidenceOf, integrityOf, missingReasons } from './observations.ts'
-import {
-  type AcceptedReport,
-  type CampaignReport,
-  type Preregistration,
-  REPORT_SCHEMA,
-  type Reason,
-  type ReportInput,
-} from './report.ts'
+import { scoreWords } from './numbers.ts'
+import { evidenceOf, integrityOf, missingReasons } from './observations.ts'
+import { type AcceptedReport, type CampaignReport, REPORT_SCHEMA, type ReportInput } from './report.ts'
 import { rounded } from './rounding.ts'
 import { slicesOf } from './slices.ts'
-import { decidingCells, splitLeaks } from './splits.ts'
+import { decidingCells } from './splits.ts'
 import { unitsOf } from './units.ts'
 import type { VariantSummary } from './variant-report.ts'
 import { summarize } from './variant-summary.ts'
@@ -36,15 +30,6 @@ import { coverageVerdict, gateVerdict } from './verdict.ts'
 import { warningsOf } from './warnings.ts'
 
 const DEFAULT_ALPHA = 0.025
-/** Problems found outside the records after which no number is a verdict. */
-const INVALIDATING: ReadonlySet<string> = new Set([
-  'duplicate_cell',
-  'campaign_twice',
-  'interrupted',
-  'manifest_mismatch',
-  'labels_invalid',
-])
-
 /**
  * The report of one campaign: a pure function of plan, records and problems. The planned cells are the denominator;
  * records may come in any order, and run ids and clocks reach nothing but the latency of live cells and the dates of
@@ -235,20 +220,6 @@ function comparatorName({ arms }: AcceptedReport): string {
   return only === undefined || others.length > 0 ? 'accepted records' : only.id
 }
 
-/** Accepted arms that pair with nothing: a comparison with them would be one with the whole scale. */
-function unpairedReasons({ arms }: AcceptedReport, measured: readonly Arm[]): Reason[] {
-  return arms.flatMap(({ variant, mismatches }, at) =>
-    (measured[at]?.measured ?? 0) > 0
-      ? []
-      : [
-          {
-            code: 'accepted_unpaired',
-            text: `no accepted record of ${variant} can be compared with this run: ${mismatchWords(mismatches)}`,
-          },
-        ],
-  )
-}
-
 /** @throws Error for looks that cannot be counted */
 function looksOf({ plan, looks }: ReportInput): CampaignReport['looks'] {
   const used = looks?.used ?? 1
@@ -259,88 +230,6 @@ function looksOf({ plan, looks }: ReportInput): CampaignReport['looks'] {
     }
   }
   return { used, allowed, exhausted: used > allowed, spent: looks?.spent ?? null }
-}
-
-const ORDER_WORDS: { readonly [order in Preregistration['order']]: string } = {
-  before: 'it was committed in time',
-  after: 'it was committed after the first measurement, or after a look at the same answers',
-  uncommitted: 'its file is not committed as it is',
-  unknown: 'without a whole git history nobody knows what came first',
-}
-
-/** Why nothing that this report finds good is confirmed; shown harm needs no confirmation. */
-function exploratoryReasons(
-  gate: CampaignPlan['gate'],
-  cells: Cells,
-  looks: CampaignReport['looks'],
-  prereg: CampaignReport['prereg'],
-  accepted: AcceptedReport | null,
-): Reason[] {
-  const reasons: Reason[] = []
-  if (cells.scenarios.some(({ split }) => split !== 'holdout'))
-    reasons.push({
-      code: 'no_holdout',
-      text: 'no scenario is of the holdout split: all of them may have been tuned on',
-    })
-  if (looks.exhausted) {
-    const text = `holdout worn: look ${looks.used} of ${looks.allowed} at these scenarios`
-    reasons.push({ code: 'looks_exhausted', text })
-  }
-  if (gate?.kind === 'release' && prereg !== null) {
-    const fields = prereg.deviations.map(({ field }) => field)
-    if (fields.length > 0) {
-      reasons.push({ code: 'prereg_deviates', text: `the run deviates from its preregistration: ${fields.join(', ')}` })
-    } else if (!prereg.verified) {
-      reasons.push({
-        code: 'prereg_unverified',
-        text: `the preregistration could not be verified: ${ORDER_WORDS[prereg.order]}`,
-      })
-    }
-  }
-  if (gate?.kind === 'release' && accepted?.arms.some(({ models }) => models.length > 0) === true) {
-    const text = 'a model was answered by another snapshot when the accepted records were measured: accept a fresh run'
-    reasons.push({ code: 'accepted_model_differs', text })
-  }
-  return reasons
-}
-
-/** What an interrupted run has to say instead of numbers: null for one that was not, or is invalid for another reason. */
-function interruptedText(cells: Cells, arms: readonly Arm[], invalid: readonly Reason[]): string | null {
-  if (!invalid.some(({ code }) => code === 'interrupted')) return null
-  const done = arms.reduce((sum, { measured }) => sum + measured, 0)
-  return `the run was interrupted: ${done} of ${plural(cells.records.length, 'cell')} have a result; run it again`
-}
-
-function primaryScale(plan: CampaignPlan): readonly [number, number] | null {
-  return plan.scorers.find((scorer) => scorer.name === plan.primary)?.scale ?? null
-}
-
-function invalidReasons(plan: CampaignPlan, cells: Cells, arms: readonly Arm[], problems: readonly Reason[]): Reason[] {
-  const interrupted = problems.some(({ code }) => code === 'interrupted')
-  const empty = (interrupted ? [] : arms).filter((arm) => arm.counts.scored === 0)
-  return [
-    ...problems.filter(({ code }) => INVALIDATING.has(code)),
-    ...cells.problems,
-    ...splitLeaks(cells),
-    ...(primaryScale(plan) === null
-      ? [{ code: 'unbounded_primary', text: `the primary scorer ${plan.primary} has no bounded scale` }]
-      : []),
-    ...differingJudges(cells).map((text) => ({ code: 'judge_differs', text })),
-    ...empty.map((arm) => ({ code: 'no_scored_cell', text: unscoredText(arm, cells.variants[arm.variant]?.id ?? '') })),
-  ]
-}
-
-/**
- * An arm that no scorer ever saw an output of: a broken set-up looks the same as a subject that always fails, so no
- * verdict about it is one, whether its cells are missing or count as the subject's own failures.
- */
-function unscoredText({ counts, planned }: Arm, id: string): string {
-  if (counts.task_fail === 0) return `${id} has not one scored cell of ${planned}: nothing was measured`
-  const failed =
-    counts.task_fail === planned
-      ? `all ${plural(planned, 'cell')}`
-      : `${counts.task_fail} of ${plural(planned, 'cell')}`
-  return `${id} has not one scored cell: the subject itself failed in ${failed}, before any score; a broken set-up looks the same`
 }
 
 function checkPlan(plan: CampaignPlan): { readonly comparator: string | null; readonly candidates: readonly string[] } {

@@ -2,9 +2,10 @@ import { EventEmitter } from 'node:events'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { PoolWorker, WorkerRequest } from 'vitest/node'
 import type { WorkerSettings } from '../control.ts'
+import type { LostCells } from './cells.ts'
 import { type ControlServer, serveControl } from './control-server.ts'
 import type { Host } from './host.ts'
-import type { LostCells, Run } from './run.ts'
+import type { Run } from './run.ts'
 import { Watchdog } from './watchdog.ts'
 
 export interface CampaignWorkerOptions {

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import { z } from 'zod'
 import { writeAtomic } from './atomic-file.ts'
 import type { CampaignState } from './campaign-state.ts'
-import type { RunContext } from './run.ts'
+import type { RunContext } from './run-context.ts'
 
 const MANIFEST_SCHEMA = 'vitest-campaign/manifest@1'
 

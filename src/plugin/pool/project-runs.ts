@@ -15,7 +15,8 @@ import { viteModules } from './code-digest.ts'
 import { createHost, type Host } from './host.ts'
 import { followsSnapshots, type Policy, trafficPolicy } from './policy.ts'
 import { replayedRun } from './replayed-run.ts'
-import { Run, type RunContext } from './run.ts'
+import { Run } from './run.ts'
+import type { RunContext } from './run-context.ts'
 import { shardOf } from './sharding.ts'
 
 const { version: packageVersion } = createRequire(import.meta.url)('../../../package.json') as { version: string }
