@@ -16,7 +16,13 @@ import { Shutdown } from './pool/shutdown.ts'
 export type { CampaignsOptions, Mode } from './options.ts'
 
 const RUNNER = fileURLToPath(new URL('./worker/runner.js', import.meta.url))
-const REPORTER = fileURLToPath(new URL('../reporter/index.js', import.meta.url))
+const REPORTER = new URL('../reporter/index.js', import.meta.url).href
+/** This package as built, where it is linked too: Vite knows only what lies below `node_modules` for a library. */
+const OURS = new RegExp(
+  `^${fileURLToPath(new URL('../', import.meta.url))
+    .replaceAll('\\', '/')
+    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`,
+)
 
 /** Default include of `evals()`. */
 export const EVAL_FILES = ['**/*.eval.{ts,mts,js,mjs}']
@@ -74,16 +80,22 @@ export function campaigns(options: CampaignsOptions = {}): Plugin {
   const configured = new WeakSet<TestProject>()
   return {
     name: 'vitest-campaign',
-    configureVitest({ project, vitest }) {
+    // Imported by Node: transformed module by module it would be there twice, and every start would pay for it.
+    config: () => ({ test: { server: { deps: { external: [OURS] } } } }),
+    async configureVitest({ project, vitest }) {
       // Inline projects may share one Vite server, and then one hook: once per project is what counts.
       if (configured.has(project)) return
       configured.add(project)
-      configure(project, vitest, resolved)
+      await configure(project, vitest, resolved)
     },
   }
 }
 
-function configure(project: TestProject, vitest: Vitest, options: ReturnType<typeof resolveOptions>): void {
+async function configure(
+  project: TestProject,
+  vitest: Vitest,
+  options: ReturnType<typeof resolveOptions>,
+): Promise<void> {
   const { config } = project
   const retry = typeof config.retry === 'number' ? config.retry : (config.retry?.count ?? 0)
   if (retry > 0) {
@@ -97,8 +109,10 @@ function configure(project: TestProject, vitest: Vitest, options: ReturnType<typ
     const shutdown = new Shutdown(vitest)
     share = { shutdown, runs: new VitestRuns(vitest, shutdown) }
     shared.set(vitest, share)
-    // Appended: the user's reporters stay, and so does this one under --reporter.
-    vitest.config.reporters.push([REPORTER, { source: share.runs }])
+    // Appended: the user's reporters stay, and so does this one under --reporter. An instance: by its path Vitest would
+    // have Vite transform every module of it.
+    const { default: CampaignReporter } = await import(REPORTER)
+    vitest.config.reporters.push(new CampaignReporter({ source: share.runs }))
   }
   const { runs, shutdown } = share
   const projectRuns: ProjectRuns = new ProjectRuns(project, options, config.bail || 0, (run) => {

@@ -3,7 +3,7 @@ import { cut } from '../../core/record/output.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
 import { classifyError } from '../../core/traffic/wire/errors.ts'
 import { parseJson } from '../../core/traffic/wire/peek.ts'
-import { createUpstream, type Upstream } from '../replay/upstream.ts'
+import type { Upstream } from '../replay/upstream.ts'
 import { modelAddress } from './model-address.ts'
 
 /** How long one provider may take to answer, milliseconds. */
@@ -39,6 +39,8 @@ export class Preflight {
   async check(lanes: Iterable<string>): Promise<readonly { readonly lane: string; readonly checked: Checked }[]> {
     const fresh = [...new Set(lanes)].filter((lane) => !this.#asked.has(lane))
     for (const lane of fresh) this.#asked.add(lane)
+    // Few runs ask, and an HTTP client is a tenth of a second of every start.
+    const { createUpstream } = await import('../replay/upstream.ts')
     const upstream = createUpstream(this.#env)
     try {
       return await Promise.all(
