@@ -24,6 +24,11 @@ export class Campaigns {
     return { state, cell }
   }
 
+  /** The worker whose thread runs the cell; null for a cell that nobody planned. */
+  workerOf(cellId: string): number | null {
+    return this.#byCell.get(cellId)?.workerId ?? null
+  }
+
   /** The journalled record of a cell; null for a cell that has none. */
   record(cellId: string): RunRecord | null {
     const settled = this.#byCell.get(cellId)?.settled.get(cellId)

@@ -1,16 +1,21 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-/** Who a process is: enough to tell, later, whether it is still there or its number was given to another one. */
-export interface ProcessIdentity {
-  readonly pid: number
-  /** When it started, in the kernel's own count; null where the system does not say. */
-  readonly startToken: string | null
+/** Where a process runs. */
+export interface Machine {
   readonly host: string
   /** Of the kernel that runs it: another one after a reboot. Null where the system does not say. */
   readonly bootId: string | null
   /** Where its number counts: two containers have two processes of one number. Null where there is but one. */
   readonly pidNamespace: string | null
+}
+
+/** Who a process is: enough to tell, later, whether it is still there or its number was given to another one. */
+export interface ProcessIdentity extends Machine {
+  readonly pid: number
+  /** When it started, in the system's own words; null where it does not say (Windows). */
+  readonly startToken: string | null
 }
 
 /** What the system says of the processes it runs. */
@@ -31,23 +36,42 @@ export const systemProcesses: Processes = {
     }
   },
   startToken(pid) {
-    const stat = readOrNull(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
-    if (stat === null) return null
-    // The name in parentheses may hold anything, parentheses too. After it: state first, start time twentieth.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    if (fields[0] === 'Z' || fields[0] === 'X') return 'over'
-    return fields[19] ?? null
+    if (process.platform === 'darwin') return psToken(readOrNull(() => ps(pid)))
+    return procToken(readOrNull(() => readFileSync(`/proc/${pid}/stat`, 'latin1')))
   },
 }
 
-export function thisProcess(): ProcessIdentity {
+function procToken(stat: string | null): string | 'over' | null {
+  if (stat === null) return null
+  // The name in parentheses may hold anything, parentheses too. After it: state first, start time twentieth.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  if (fields[0] === 'Z' || fields[0] === 'X') return 'over'
+  return fields[19] ?? null
+}
+
+/** State and start of a process. Its time zone is fixed: a start must not seem to move with the user's. */
+export function ps(pid: number): string {
+  const env = { LC_ALL: 'C', TZ: 'UTC' }
+  const args = ['-o', 'stat=,lstart=', '-p', String(pid)]
+  return execFileSync('/bin/ps', args, { env, encoding: 'utf8', timeout: 5_000, stdio: ['ignore', 'pipe', 'ignore'] })
+}
+
+export function psToken(line: string | null): string | 'over' | null {
+  const [state = '', ...start] = (line ?? '').trim().split(/\s+/)
+  if (state === '') return null
+  return state.startsWith('Z') ? 'over' : start.join(' ')
+}
+
+export function thisMachine(): Machine {
   return {
-    pid: process.pid,
-    startToken: systemProcesses.startToken(process.pid),
     host: hostname(),
     bootId: readOrNull(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
     pidNamespace: readOrNull(() => readlinkSync('/proc/self/ns/pid')),
   }
+}
+
+export function thisProcess(): ProcessIdentity {
+  return { pid: process.pid, startToken: systemProcesses.startToken(process.pid), ...thisMachine() }
 }
 
 /** `elsewhere`: it belongs to another machine or container, and nothing can be said of it from here. */
@@ -59,7 +83,8 @@ export function livenessOf(
   here: ProcessIdentity,
   processes: Processes = systemProcesses,
 ): Liveness {
-  if (!isSameMachine(other, here)) return other.host === here.host && isReboot(other, here) ? 'dead' : 'elsewhere'
+  const there = placeOf(other, here)
+  if (there !== 'here') return there
   if (processes.signal(other.pid) === 'gone') return 'dead'
   const token = processes.startToken(other.pid)
   if (token === 'over') return 'dead'
@@ -67,13 +92,19 @@ export function livenessOf(
   return token !== null && other.startToken !== null && token !== other.startToken ? 'dead' : 'alive'
 }
 
-function isSameMachine(a: ProcessIdentity, b: ProcessIdentity): boolean {
+/** Whether the processes of another machine are this one's, or ended when it was started again. */
+export function placeOf(other: Machine, here: Machine): 'here' | 'dead' | 'elsewhere' {
+  if (isSameMachine(other, here)) return 'here'
+  return other.host === here.host && isReboot(other, here) ? 'dead' : 'elsewhere'
+}
+
+function isSameMachine(a: Machine, b: Machine): boolean {
   if (a.bootId === null || b.bootId === null) return a.bootId === b.bootId && a.host === b.host
   return a.bootId === b.bootId && a.pidNamespace === b.pidNamespace
 }
 
 /** The machine was started again since: none of its earlier processes is left. */
-function isReboot(a: ProcessIdentity, b: ProcessIdentity): boolean {
+function isReboot(a: Machine, b: Machine): boolean {
   return a.bootId !== null && b.bootId !== null && a.bootId !== b.bootId
 }
 

@@ -5,6 +5,7 @@ import type { RunRecord } from '../../core/record/record.ts'
 import type { StatusReason } from '../../core/record/status.ts'
 import { interruptionOf } from '../../core/report/interruption.ts'
 import type { CampaignReport, Reason } from '../../core/report/report.ts'
+import { printable } from '../../core/traffic/hostile.ts'
 import { createRedactor } from '../../core/traffic/redact.ts'
 import type { FilePlan, LeaseReply, PlanReply, RunFacts, SettledSubject, Settlement, VerdictReply } from '../control.ts'
 import { Admission } from './admission.ts'
@@ -17,6 +18,7 @@ import { Drain } from './drain.ts'
 import { Intake } from './intake.ts'
 import { openJournalFile } from './journal-file.ts'
 import { writeManifest } from './manifest.ts'
+import { endCommands, reapOrphans } from './orphans.ts'
 import { claimFolder, type Ownership, OwnershipLostError } from './owner.ts'
 import { Preflight } from './preflight.ts'
 import { Problems } from './problems.ts'
@@ -139,7 +141,13 @@ export class Run {
   /** Creates the run folder, owned by this process, and its journal. */
   static async open(context: RunContext): Promise<Run> {
     const startedAt = new Date()
-    const [folder, commit] = await Promise.all([createRunFolder(context.root, startedAt), readCommit(context.root)])
+    const [folder, commit, orphans] = await Promise.all([
+      createRunFolder(context.root, startedAt),
+      readCommit(context.root),
+      // Before a cell of this run starts the same command again, beside the one that was left.
+      reapOrphans(context.root),
+    ])
+    for (const text of orphans) process.stderr.write(`vitest-campaign: ${printable(text)}\n`)
     const ownership = await claimFolder({ dir: folder.dir, here: thisProcess(), now: () => new Date() })
     const file = await openJournalFile(folder.journal, () => ownership.assert())
     const journal = createAppender(file, { name: folder.journal, fence: ownership.fence })
@@ -224,8 +232,10 @@ export class Run {
   }
 
   /** The worker's thread is gone: its unsettled cells are infrastructure errors, and nothing of theirs stays held. */
-  workerLost(workerId: number, why: string): Promise<LostCells> {
-    return this.#cells.workerLost(workerId, why)
+  async workerLost(workerId: number, why: string): Promise<LostCells> {
+    const isOf = (cellId: string): boolean => this.#campaigns.workerOf(cellId) === workerId
+    const [lost] = await Promise.all([this.#cells.workerLost(workerId, why), endCommands(this.folder.dir, isOf)])
+    return lost
   }
 
   /** Stops admission; cells in flight go on. */
@@ -267,6 +277,7 @@ export class Run {
       if (!(error instanceof JournalWriteError)) throw error
       journal.fail(error)
     } finally {
+      await endCommands(this.folder.dir, () => true)
       // After a failure too: what is written is whole, and another run may go on with it.
       await journal.close().catch((error: unknown) => journal.fail(error))
       await this.#resumption?.close().catch((error: unknown) => journal.fail(error))

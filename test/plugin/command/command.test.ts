@@ -92,7 +92,7 @@ describe('the score of a command', () => {
     expect(readdirSync(join(runDir, 'scratch'))).toEqual([])
   })
 
-  test('is unknown where it does not end, unless that is a failure', async () => {
+  test('scenario 39: is unknown where it does not end, unless that is a failure', async () => {
     const { score, node, checkpoints } = workshop()
     const stuck = { argv: node("console.log('at 7 of 9');setInterval(() => {}, 100)"), timeout: 1_000 }
     await expect(score(stuck)).rejects.toThrow(/did not end in time and was stopped:\nat 7 of 9/)
@@ -107,7 +107,7 @@ describe('the score of a command', () => {
     await expect(score({ argv: ['true', 'a\0b'] })).rejects.toThrow(/could not be started/)
   })
 
-  test('is that of a second run where something killed the first; killed twice it is unknown', async () => {
+  test('scenario 38: is that of a second run where something killed the first; killed twice it is unknown', async () => {
     const { score, node, root, runs } = workshop()
     const once = node(
       `const f=${JSON.stringify(join(root, 'killed'))};if(!require('fs').existsSync(f)){require('fs').writeFileSync(f,'');process.kill(process.pid,'SIGKILL')}`,
@@ -120,7 +120,7 @@ describe('the score of a command', () => {
     expect(runs()).toBe(4)
   })
 
-  test('is not waited for when its cell ends; what it started ends with it', async () => {
+  test('scenario 52: is not waited for when its cell ends; what it started ends with it, though it ignores TERM', async () => {
     const { score, node, root } = workshop()
     const pids = join(root, 'pids')
     const child = `require('child_process').spawn(process.execPath, ['-e', 'process.on("SIGTERM",()=>{});setInterval(()=>{},50)'], {stdio:'inherit'})`
@@ -142,6 +142,35 @@ describe('the score of a command', () => {
     await vi.waitUntil(() => !alive(), { timeout: 60_000 })
   })
 
+  test('scenario 42: stands in a file of its own, under one number, from before its start until after its end', async () => {
+    const { score, node, runDir } = workshop()
+    const running = join(runDir, 'running')
+    const note = `require('fs').readdirSync(${JSON.stringify(running)}).map((n)=>[n,JSON.parse(require('fs').readFileSync(${JSON.stringify(`${running}/`)}+n,'utf8'))])`
+    // The file has the number a moment after the start.
+    const argv = node(
+      `const f=()=>{const [[n,r]]=${note};if(r.pid!==process.pid)return setTimeout(f,5);console.log(JSON.stringify([n,r]));setTimeout(()=>{const [[m,q]]=${note};console.log(JSON.stringify([m,q]))},20)};f()`,
+    )
+    let said = ''
+    const parse = ({ stdout }: { stdout: string }) => {
+      said = stdout
+      return true
+    }
+    expect(await score({ argv, parse })).toBe(true)
+    const [first, last] = said
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as [string, { cellId: string; program: string; startToken: string | null }])
+    expect(last).toEqual(first)
+    expect(first?.[1]).toMatchObject({ cellId: 'c0ffee', program: process.execPath })
+    if (process.platform === 'linux') expect(first?.[1].startToken).toMatch(/^\d+$/)
+    expect(readdirSync(running)).toEqual([])
+    // One that cannot be started, and one that is stopped, leave none either.
+    await expect(score({ argv: ['no-such-program-here'] })).rejects.toThrow('could not be started')
+    await expect(score({ argv: ['true', 'a\0b'] })).rejects.toThrow('could not be started')
+    await expect(score({ argv: node('setInterval(()=>{},100)'), timeout: 50 })).rejects.toThrow('did not end in time')
+    expect(readdirSync(running)).toEqual([])
+  })
+
   test('does not wait for a descendant that keeps the pipes', async () => {
     const { score, node } = workshop()
     const left = node(
@@ -152,7 +181,7 @@ describe('the score of a command', () => {
 })
 
 describe('what a command sees and says', () => {
-  test('is the environment that was declared, no more', async () => {
+  test('scenario 40: is the environment that was declared, no more', async () => {
     const { score } = workshop()
     vi.stubEnv('MY_KEY_OF_A_PROVIDER', 'sk-secret')
     vi.stubEnv('MY_FLAG', 'on')
@@ -191,7 +220,7 @@ describe('what a command sees and says', () => {
     ['a file', { files: { '../x': '' } }, /"\.\.\/x", which is no path below/],
     ['an absolute file', { files: { '/tmp/x': '' } }, /no path below/],
     ['the folder itself as file', { files: { '.': '' } }, /no path below/],
-  ])('cannot lead out by %s', async (_, options, message) => {
+  ])('scenario 41: cannot lead out by %s', async (_, options, message) => {
     const { score, node, root, runs } = workshop()
     symlinkSync(tmpdir(), join(root, 'link'))
     await expect(score({ argv: node(''), ...options })).rejects.toThrow(message)
@@ -200,7 +229,7 @@ describe('what a command sees and says', () => {
 })
 
 describe('a finished command', () => {
-  test('is served while all that decides it is the same', async () => {
+  test('scenarios 34 and 35: is served while all that decides it is the same, and runs again where a part is not', async () => {
     const { score, node, root, runs } = workshop()
     writeFileSync(join(root, 'a.txt'), '1')
     writeFileSync(join(root, 'b.txt'), '1')
@@ -235,7 +264,7 @@ describe('a finished command', () => {
     expect(runs()).toBe(7)
   })
 
-  test('without declared inputs depends on the whole work tree, committed or not', async () => {
+  test('scenarios 35 and 37: without declared inputs depends on the whole work tree; without one it is never served', async () => {
     const { score, node, root, runs } = workshop()
     const options = { argv: node('') }
     await score(options)
@@ -275,7 +304,7 @@ describe('a finished command', () => {
     ['of another command', (text) => text.replace(/"identity":"sha256-jcs:./, '"identity":"sha256-jcs:z')],
     ['of another schema', (text) => text.replace('command@1', 'command@2')],
     ['empty', () => ''],
-  ])('that is %s is no result: the command runs again', async (_, damage) => {
+  ])('scenario 36: that is %s is no result: the command runs again', async (_, damage) => {
     const { score, node, runs, checkpoints } = workshop()
     const options = { argv: node(''), files: { a: '' } }
     await score(options)

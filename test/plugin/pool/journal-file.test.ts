@@ -85,7 +85,7 @@ test('an owner that was replaced writes nothing, and what it managed to write do
   expect(read).toMatchObject({ fence: 2, fencedOff: 1, repaired: null })
 })
 
-test('a torn tail is cut before anybody writes on', async () => {
+test('scenario 50: a torn tail is cut before anybody writes on', async () => {
   const path = join(folder, 'journal.jsonl')
   const whole = encodeLine(0, problem('whole'))
   await writeFile(path, `${whole}${encodeLine(1, problem('torn')).slice(0, 40)}`)

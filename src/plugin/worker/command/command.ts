@@ -8,8 +8,9 @@ import type { Clock } from '../../replay/clock.ts'
 import { requireBridge, type WorkerBridge } from '../bridge.ts'
 import { findCheckpoint, keepCheckpoint } from './checkpoints.ts'
 import { digestFiles, sha256, workTree } from './inputs.ts'
-import { folderIn, writeFiles } from './place.ts'
+import { folderIn, SCRATCH, writeFiles } from './place.ts'
 import { type CommandEnd, type CommandLine, runCommand } from './process.ts'
+import { noteRunning } from './running.ts'
 
 type Of<Scenario, Output, T> = T | ((context: CommandContext<Scenario, Output>) => T)
 
@@ -116,7 +117,8 @@ async function run<Scenario, Output>(
   try {
     if (files !== undefined && scratch !== null) await writeFiles(scratch, files)
     const cwd = scratch === null ? await folderIn(root, of(options.cwd) ?? '.') : scratch
-    const line = { argv, cwd, env, timeoutMs, signal }
+    const note = () => noteRunning(runDir, cellId, bridge.redactor.text(argv[0]).text)
+    const line = { argv, cwd, env, timeoutMs, signal, note }
     const inputs = await inputsOf(options.inputs, files, cwd)
     const tree = inputs === null ? await workTree(cwd) : null
     const tool =
@@ -147,7 +149,7 @@ async function run<Scenario, Output>(
 }
 
 async function scratchIn(runDir: string): Promise<string> {
-  const folder = join(runDir, 'scratch')
+  const folder = join(runDir, SCRATCH)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   return mkdtemp(join(folder, 'command-'))
 }

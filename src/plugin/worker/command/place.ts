@@ -1,6 +1,9 @@
 import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 
+/** Folder of a run in which each command has one of its own while it runs. */
+export const SCRATCH = 'scratch'
+
 /**
  * The real folder that a path names below the project, absolute.
  *

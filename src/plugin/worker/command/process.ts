@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { TAIL_BYTES } from '../../../core/command/checkpoint.ts'
 import type { Clock } from '../../replay/clock.ts'
+import type { RunningNote } from './running.ts'
 
 export interface CommandLine {
   readonly argv: readonly [program: string, ...rest: string[]]
@@ -10,6 +11,8 @@ export interface CommandLine {
   readonly stdin: string | null
   readonly timeoutMs: number
   readonly signal: AbortSignal
+  /** Called before it starts. */
+  note(): RunningNote
 }
 
 /** How a command ended. `killed`: by a signal that was not ours. */
@@ -28,18 +31,29 @@ const GRACE_MS = 2_000
  * when the command is over, not when the pipes close: a descendant that left the group may hold them for ever.
  */
 export function runCommand(
-  { argv, cwd, env, stdin, timeoutMs, signal }: CommandLine,
+  { argv, cwd, env, stdin, timeoutMs, signal, note }: CommandLine,
   clock: Pick<Clock, 'after'>,
 ): Promise<CommandEnd> {
   const [program, ...rest] = argv
   if (signal.aborted) return Promise.resolve({ kind: 'aborted' })
   return new Promise((resolve) => {
+    const noted = note()
     let child: ChildProcess
     try {
       child = spawn(program, rest, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
     } catch (error) {
       // An argument with a null byte, or an environment that is too large.
-      resolve({ kind: 'unstarted', message: error instanceof Error ? error.message : String(error) })
+      noted.over()
+      resolve({ kind: 'unstarted', message: messageOf(error) })
+      return
+    }
+    try {
+      if (child.pid !== undefined) noted.started(child.pid)
+    } catch (error) {
+      // Nobody could end it after a kill of this process.
+      signalGroup(child, 'SIGKILL')
+      noted.over()
+      resolve({ kind: 'unstarted', message: `its number could not be noted: ${messageOf(error)}` })
       return
     }
     const stdout = new Tail()
@@ -68,6 +82,7 @@ export function runCommand(
       signal.removeEventListener('abort', aborted)
       // What it left running in its group works for nobody now.
       signalGroup(child, 'SIGKILL')
+      noted.over()
       child.stdout?.destroy()
       child.stderr?.destroy()
       resolve(ended)
@@ -90,6 +105,8 @@ export function runCommand(
     child.on('close', () => settle(ended()))
   })
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** How long pipes may stay open behind an exit, milliseconds. */
 const PIPES_MS = 500
