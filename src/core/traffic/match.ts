@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ExchangeRequest, HeaderList } from './exchange.ts'
 import { canonicalText, type PointerTree, parseLossless, pointerTree } from './lossless.ts'
 import { readParts } from './multipart.ts'
@@ -55,7 +55,7 @@ export function matchKey(
   const { method, address, query, headers, body } = parts
   // Lengths keep the parts apart; the body comes last and needs none.
   const text = [method, address, query, headers, body.kind].map((part) => `${part.length}:${part}`).join('\n')
-  return { key: createHash('sha256').update(`${text}\n${body.text}`).digest('hex').slice(0, 32), parts }
+  return { key: hash('sha256', `${text}\n${body.text}`).slice(0, 32), parts }
 }
 
 function queryOf(url: URL): string {
@@ -119,4 +119,4 @@ function bodyPart(request: Pick<ExchangeRequest, 'headers' | 'body'>, skip: Poin
 const bytesOf = (body: NonNullable<ExchangeRequest['body']>): Buffer =>
   'text' in body ? Buffer.from(body.text, 'utf8') : Buffer.from(body.base64, 'base64')
 
-const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+const digest = (bytes: Uint8Array) => hash('sha256', bytes)

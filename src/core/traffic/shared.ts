@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Body } from './exchange.ts'
 
 /** Bodies of more bytes than this lie in a file of their own: one for all recordings that hold the same. */
@@ -41,4 +41,4 @@ export function sharedBody(name: string, open: OpenShared | undefined): NonNulla
   return name.endsWith('.txt') ? { text: buffer.toString('utf8') } : { base64: buffer.toString('base64') }
 }
 
-const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+const digest = (bytes: Uint8Array) => hash('sha256', bytes)

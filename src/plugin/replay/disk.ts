@@ -26,13 +26,13 @@ export function findRecording(place: RecordingPlace): string | null {
   return isThere(path, 'file') ? path : null
 }
 
-/** The text of a recording that was found. */
-export async function readFound(path: string): Promise<string> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+/** The text of a recording that was found. Synchronous: it is parsed at once, which takes longer than reading it. */
+export function readFound(path: string): string {
+  const handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
-    return await handle.readFile('utf8')
+    return readFileSync(handle, 'utf8')
   } finally {
-    await handle.close()
+    closeSync(handle)
   }
 }
 

@@ -31,14 +31,12 @@ export function openRecording(
     return withMocks({ mode: 'replayed', recording, records: false, mock: null }, options)
   }
   const path = reads ? findRecording(recordingPlace(options.evalFile, options.coordinates)) : null
-  if (path !== null) return load(path, options)
+  if (path !== null) {
+    const recording = decode(readFound(path), options)
+    return withMocks({ mode: 'replayed', recording, records: false, mock: null }, options)
+  }
   const mode = policy === 'replay' ? 'replayed' : 'live'
   return withMocks({ mode, recording: null, records: policy === 'record' || policy === 'new', mock: null }, options)
-}
-
-async function load(path: string, options: CellTrafficOptions): Promise<OpenedCell> {
-  const recording = decode(await readFound(path), options)
-  return withMocks({ mode: 'replayed', recording, records: false, mock: null }, options)
 }
 
 /** A promise only where there is something to wait for: a campaign has tens of thousands of cells. */
