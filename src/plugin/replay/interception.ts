@@ -174,6 +174,8 @@ function goesToPipe(request: Request): boolean {
 
 function callOf(request: Request, client: 'fetch' | 'http', shared: boolean): Call {
   const raw = client === 'http' ? (getRawRequest(request) as ClientRequest | undefined) : undefined
+  // Until the engine's socket is connected, each read of it waits with one listener more: no leak to warn a user of.
+  raw?.socket?.setMaxListeners(0)
   return {
     client,
     method: request.method,

@@ -1,5 +1,5 @@
 import { setupServer } from 'msw/node'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { project } from '../harness.ts'
 import { type Client, clients } from './clients.ts'
 import { modelHost } from './model-host.ts'
@@ -35,6 +35,15 @@ async function everything(client: Client, url: string): Promise<readonly string[
   seen.push(`stall: ${await outcome(client, url, 'stall-model', true)}`)
   return seen
 }
+
+// What capture does to a client's sockets is no business of the user's terminal.
+const warnings: string[] = []
+const onWarning = ({ name }: Error) => void warnings.push(name)
+beforeAll(() => void process.on('warning', onWarning))
+afterAll(() => {
+  process.off('warning', onWarning)
+  expect(warnings).not.toContain('MaxListenersExceededWarning')
+})
 
 describe.each(clients.map((client) => [client.name, client] as const))('%s', (_, client) => {
   test('records and replays answers, tools, errors, repeats and aborts, whole and streamed', async () => {
