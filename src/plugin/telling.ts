@@ -16,6 +16,8 @@ export function tellingOf(record: RunRecord): Telling {
     case 'infra_error':
     case 'judge_error':
       return { captureError: null, skip: `${record.status}: ${reasonOf(record)}` }
+    case 'not_run':
+      return { captureError: null, skip: `not run: ${record.reason}: ${reasonOf(record)}` }
     default:
       return ALL_WELL
   }

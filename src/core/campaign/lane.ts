@@ -39,7 +39,7 @@ export function declaredLane({ id, path, payload }: Member, lane: unknown, refus
  * The lane a variant's own fields show: `provider/model`. A model that carries its provider (`openai/gpt-5-mini`) is
  * kept; one without is given its provider where the name tells it; otherwise null, and the wire says the lane later.
  */
-function laneOfPayload({ model, provider }: Payload): string | null {
+export function laneOfPayload({ model, provider }: Payload): string | null {
   if (typeof model !== 'string' || model.trim() === '') return null
   if (typeof provider === 'string' && provider.trim() !== '') {
     return model.startsWith(`${provider}/`) ? model : `${provider}/${model}`
@@ -47,4 +47,11 @@ function laneOfPayload({ model, provider }: Payload): string | null {
   if (model.includes('/')) return model
   const owner = OWNERS.find(([pattern]) => pattern.test(model))
   return owner === undefined ? null : `${owner[1]}/${model}`
+}
+
+/** Whether the name of a lane can only be a model's: `openai/gpt-5`, and not `openai/batch`. */
+export function namesModel(lane: string): boolean {
+  return OWNERS.some(
+    ([pattern, provider]) => lane.startsWith(`${provider}/`) && pattern.test(lane.slice(provider.length + 1)),
+  )
 }

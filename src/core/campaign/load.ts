@@ -5,7 +5,7 @@ import { type DefinitionSite, type Refuse, refuser } from './definition-error.ts
 import { definitionDigestOf } from './fingerprint.ts'
 import { namedPrimary, planGate, planHypothesis } from './gate.ts'
 import { idProblem } from './identity.ts'
-import { declaredLane } from './lane.ts'
+import { declaredLane, laneOfPayload } from './lane.ts'
 import { type Member, type Payload, resolveListing } from './listing.ts'
 import { checkKeys, checkText, nameOf } from './options.ts'
 import type { CampaignPlan, PlannedScenario } from './plan.ts'
@@ -91,11 +91,11 @@ export async function loadDefinition<Variant extends object, Scenario extends ob
     campaignId: id,
     file: where.file,
     line: where.line,
-    variants: variants.map((variant) => ({
-      id: variant.id,
-      digest: variant.digest,
-      lane: declaredLane(variant, given.lane, refuse),
-    })),
+    variants: variants.map((variant) => {
+      const lane = declaredLane(variant, given.lane, refuse)
+      const model = laneOfPayload(variant.payload)
+      return { id: variant.id, digest: variant.digest, lane, ...(lane === model ? {} : { model }) }
+    }),
     scenarios: plannedScenarios,
     seeds,
     scorers: scorers.map(planScorer),

@@ -8,6 +8,8 @@ export interface PlannedVariant {
   readonly digest: Digest
   /** Declared lane, or null when the variant says none. */
   readonly lane: string | null
+  /** Set where the lane is a name that somebody gave it: the `provider/model` that its other fields show, or null. */
+  readonly model?: string | null
 }
 
 export interface PlannedScenario {

@@ -1,44 +1,14 @@
 import type { MicroUsd } from '../record/usage.ts'
 import type { CallRole } from '../traffic/exchange.ts'
+import type { Call, CellMoney, Part } from './cell-money.ts'
 import { CostKey } from './cost-key.ts'
 import type { Budget, LeaseRequest, PermitRequest } from './events.ts'
 import type { Lane, Lanes } from './lanes.ts'
+import { needOf, shortText } from './need.ts'
 import { Scope } from './scope.ts'
 
 /** What the price list says of a lane. */
 export type Priced = (lane: string) => boolean
-
-/** Money held for one cell in one lane and role. */
-interface Part {
-  readonly key: CostKey
-  readonly cell: CellMoney
-  /** What is still held. */
-  amount: MicroUsd
-  /** Charged and unknown so far. */
-  spent: MicroUsd
-  calls: number
-  readonly probe: boolean
-  open: boolean
-}
-
-interface CellMoney {
-  readonly campaignId: string
-  readonly scopes: readonly Scope[]
-  readonly subject: CostKey
-  readonly parts: Map<CostKey, Part>
-  openParts: number
-  stuck: boolean
-  /** Served by a recording or cut off: its bill is no example. */
-  silent: boolean
-}
-
-/** One request under a budget, from its permit to its bill. */
-export interface Call {
-  readonly part: Part
-  readonly bound: MicroUsd | null
-  /** What is kept for it while its bill is unknown. */
-  unknown: MicroUsd | null
-}
 
 export type Claim =
   | { readonly kind: 'covered'; readonly holds: readonly { readonly key: CostKey; readonly amount: MicroUsd }[] }
@@ -46,6 +16,14 @@ export type Claim =
   | { readonly kind: 'short'; readonly scope: Scope }
   /** Somebody else is the first of this lane and role, and its bill is not known yet. */
   | { readonly kind: 'first-cell'; readonly key: CostKey }
+
+/** Why a request may not leave for want of money. */
+export interface Shortage {
+  readonly scope: Scope
+  /** All that is held now would not do, were it to come back. */
+  readonly never: boolean
+  readonly detail: string
+}
 
 /** A first cell is taken to cost no more than so many times the dearest lane that is known. */
 const FIRST_CELL_FACTOR = 10
@@ -129,7 +107,7 @@ export class Budgets {
       subject: this.#subjectKey(request, lane),
       parts: new Map(),
       openParts: 0,
-      stuck: false,
+      stuckOn: new Set(),
       silent: false,
     }
     this.#cells.set(cellId, cell)
@@ -149,11 +127,14 @@ export class Budgets {
     if (cell !== undefined && claim.kind === 'covered') this.#hold(cell, claim.holds)
   }
 
-  /** A judge of this cell waits for money, or no longer: meanwhile what the cell holds will not come free. */
-  stuck(cellId: string, stuck: boolean): void {
+  /** The cell waits for money, or no longer, and so does not go on: meanwhile what it holds will not come free. */
+  stuck(cellId: string, on: 'judge' | 'request', stuck: boolean): void {
     const cell = this.#cells.get(cellId)
-    if (cell === undefined || cell.stuck === stuck) return
-    cell.stuck = stuck
+    if (cell === undefined || cell.stuckOn.has(on) === stuck) return
+    const before = cell.stuckOn.size > 0
+    if (stuck) cell.stuckOn.add(on)
+    else cell.stuckOn.delete(on)
+    if (before === cell.stuckOn.size > 0) return
     if (cell.openParts > 0) for (const scope of cell.scopes) scope.stuckCells += stuck ? 1 : -1
     this.changed = true
   }
@@ -195,29 +176,62 @@ export class Budgets {
     return this.#run !== null
   }
 
-  /** A request is about to leave: its bound is held, as far as there is money. Null where no budget binds the cell. */
-  call(cellId: string, { role = 'subject', lane, boundMicroUsd = null }: PermitRequest): Call | null {
+  /** Whether the budgets have what a request may cost, beside what the cell's requests in flight may; null: they have. */
+  shortOf(cellId: string, request: PermitRequest, lane: Lane): Shortage | null {
     const cell = this.#cells.get(cellId)
     if (cell === undefined) return null
-    const part = this.#partOf(cell, role, lane)
+    const part = this.#partFor(cell, request.role ?? 'subject', request.lane)
+    const { amount = 0, reserved = 0 } = part ?? {}
+    const need = needOf(request, part ?? null, lane.limit?.usdPerCell)
+    const more = reserved + need - amount
+    if (need === 0 || more <= 0) return null
+    const scope = cell.scopes.find(({ available }) => more > available)
+    if (scope === undefined) return null
+    const left = scope.limit - scope.charged - scope.unknown
+    return { scope, never: need > left, detail: shortText(request, need, left, scope) }
+  }
+
+  /** True while a cell that holds money here goes on, and so may give some back. */
+  goesOn(scope: Scope, isIdle: (cellId: string) => boolean): boolean {
+    for (const [cellId, { scopes, openParts, stuckOn }] of this.#cells) {
+      if (openParts > 0 && stuckOn.size === 0 && scopes.includes(scope) && !isIdle(cellId)) return true
+    }
+    return false
+  }
+
+  /** A request of the cell was refused for want of money: that it made no call says nothing of what others cost. */
+  refused(cellId: string): void {
+    const cell = this.#cells.get(cellId)
+    if (cell !== undefined) cell.silent = true
+  }
+
+  /** A request is about to leave: what it may cost is held. Null where no budget binds the cell. */
+  call(cellId: string, request: PermitRequest, lane: Lane): Call | null {
+    const cell = this.#cells.get(cellId)
+    if (cell === undefined) return null
+    const part = this.#partOf(cell, request.role ?? 'subject', request.lane)
+    const need = needOf(request, part, lane.limit?.usdPerCell)
     part.calls++
-    const short = (boundMicroUsd ?? 0) - part.amount
+    part.reserved += need
+    const short = part.reserved - part.amount
     if (part.open && short > 0) {
       const raise = Math.max(0, Math.min(short, availableIn(cell.scopes)))
       part.amount += raise
       for (const scope of cell.scopes) scope.held += raise
     }
-    return { part, bound: boundMicroUsd, unknown: null }
+    return { part, need, bound: request.boundMicroUsd ?? null, unknown: null }
   }
 
   /** The bill of a call; null: nobody knows it, and its bound (else all that is held for the cell) stays reserved. */
   charge(call: Call, microUsd: MicroUsd | null): void {
     const { part } = call
     this.changed = true
+    part.reserved -= call.need
     if (microUsd !== null && Number.isFinite(microUsd) && microUsd >= 0) {
       const charged = Math.ceil(microUsd)
       for (const scope of part.cell.scopes) scope.charged += charged
       this.#spend(part, charged)
+      part.key.observeCall(charged)
       return
     }
     const unknown = call.bound ?? part.amount
@@ -241,13 +255,19 @@ export class Budgets {
     if (!part.open) part.key.observe(part.spent, part.calls)
   }
 
-  #partOf(cell: CellMoney, role: CallRole, lane: string): Part {
+  /** The part that a call is charged to, or undefined where that is none yet. */
+  #partFor(cell: CellMoney, role: CallRole, lane: string): Part | undefined {
     const judge = role === 'judge' ? cell.parts.get(this.#key(lane, 'judge')) : undefined
     // A judge whose declared lane is another name than the wire's is charged to the judges' part, whichever there is.
-    const part =
+    return (
       judge ??
       (role === 'judge' ? [...cell.parts.values()].find(({ key }) => key !== cell.subject) : undefined) ??
       cell.parts.get(cell.subject)
+    )
+  }
+
+  #partOf(cell: CellMoney, role: CallRole, lane: string): Part {
+    const part = this.#partFor(cell, role, lane)
     if (part !== undefined) return part
     this.#hold(cell, [{ key: cell.subject, amount: 0 }])
     return cell.parts.get(cell.subject) as Part // just made
@@ -295,12 +315,12 @@ export class Budgets {
     for (const { key, amount } of holds) {
       const probe = key.estimate === null
       if (probe) key.probing = true
-      cell.parts.set(key, { key, cell, amount, spent: 0, calls: 0, probe, open: true })
+      cell.parts.set(key, { key, cell, amount, reserved: 0, spent: 0, calls: 0, probe, open: true })
       sum += amount
       if (cell.openParts++ > 0) continue
       for (const scope of cell.scopes) {
         scope.openCells++
-        if (cell.stuck) scope.stuckCells++
+        if (cell.stuckOn.size > 0) scope.stuckCells++
       }
     }
     for (const scope of cell.scopes) scope.held += sum
@@ -317,7 +337,7 @@ export class Budgets {
     if (--cell.openParts === 0) {
       for (const scope of cell.scopes) {
         scope.openCells--
-        if (cell.stuck) scope.stuckCells--
+        if (cell.stuckOn.size > 0) scope.stuckCells--
       }
     }
     if (!cell.silent || part.spent > 0) key.observe(part.spent, part.calls)

@@ -11,6 +11,8 @@ export class CostKey {
   readonly free: boolean
   /** The largest charge of one cell; null before the first. */
   #largest: MicroUsd | null = null
+  /** The largest charge of one call; null before the first that cost anything. */
+  #largestCall: MicroUsd | null = null
   /** A cell ended here without a single call: there may be nothing to pay. */
   #idle = false
   /** The first cell is in flight, and the others wait for its bill. */
@@ -27,6 +29,15 @@ export class CostKey {
     if (this.#declared !== null) return this.#declared
     if (this.#largest !== null) return this.#largest * ESTIMATE_FACTOR
     return this.#idle ? 0 : null
+  }
+
+  /** What one call is taken to cost at most; null while nobody knows. */
+  get callEstimate(): MicroUsd | null {
+    return this.#largestCall === null ? null : this.#largestCall * ESTIMATE_FACTOR
+  }
+
+  observeCall(microUsd: MicroUsd): void {
+    if (microUsd > 0) this.#largestCall = Math.max(this.#largestCall ?? 0, microUsd)
   }
 
   /** A cell's bill. One of 0 for calls that were made (all refused) says nothing of the next. */

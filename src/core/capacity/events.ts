@@ -30,6 +30,8 @@ export interface PermitRequest {
   readonly tokens?: { readonly input: number; readonly output: number | null }
   /** The most this request can be charged; null where nothing bounds it. */
   readonly boundMicroUsd?: MicroUsd | null
+  /** What its input alone costs, as estimated; null where nobody knows. */
+  readonly leastMicroUsd?: MicroUsd | null
   /** A retry's own delay before it may leave; default 0. */
   readonly delayMs?: number
 }

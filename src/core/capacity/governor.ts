@@ -130,6 +130,7 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
       permits.grant(now, effects)
       // A cell whose subject is paid for is finished before another is begun.
       judges.admit(now, effects)
+      permits.refuseShort((cellId) => judges.isIdle(cellId), now, effects)
       leases.admit(now, effects)
       for (const { quota } of lanes) quota.expire(now)
       if (problems.length > 0) {

@@ -45,6 +45,14 @@ export class JudgeLeases {
     return this.#waiting.size > 0
   }
 
+  /** True when the cell waits for judges, and none of its judges is at work. */
+  isIdle(cellId: string): boolean {
+    const own = this.#byCell.get(cellId)
+    if (own === undefined) return false
+    for (const { state } of own) if (state !== 'waiting') return false
+    return own.size > 0
+  }
+
   /** How many wait, by lane. */
   waits(): Map<Lane, number> {
     const waits = new Map<Lane, number>()
@@ -99,6 +107,18 @@ export class JudgeLeases {
   }
 
   admit(now: number, effects: GovernorEffect[]): void {
+    // That the last of them is stuck too may be what lets it have the rest: with nobody to wait for, it is not waited.
+    do this.#admitOnce(now, effects)
+    while (this.#short.some((judge) => judge.state === 'waiting' && this.#isPaid(judge)))
+  }
+
+  /** Whether its money is there now. */
+  #isPaid({ cellId, laneName, lane }: Judge): boolean {
+    const claim = this.#budgets.claimJudge(cellId, laneName)
+    return (claim === null || claim.kind === 'covered') && (lane === null || closureOf(lane) === null)
+  }
+
+  #admitOnce(now: number, effects: GovernorEffect[]): void {
     const short = this.#short
     this.#short = []
     for (const judge of short) if (judge.state === 'waiting') this.#enqueue(judge)
@@ -121,7 +141,7 @@ export class JudgeLeases {
     const claim = this.#budgets.claimJudge(judge.cellId, judge.laneName)
     if (claim !== null && claim.kind !== 'covered') {
       this.#short.push(judge)
-      this.#budgets.stuck(judge.cellId, true)
+      this.#budgets.stuck(judge.cellId, 'judge', true)
       return
     }
     if (claim !== null) this.#budgets.openJudge(judge.cellId, claim)
@@ -181,6 +201,6 @@ export class JudgeLeases {
     const others = this.#short.some(
       (other) => other !== judge && other.cellId === judge.cellId && other.state === 'waiting',
     )
-    if (!others) this.#budgets.stuck(judge.cellId, false)
+    if (!others) this.#budgets.stuck(judge.cellId, 'judge', false)
   }
 }

@@ -1,5 +1,6 @@
 import type { StatusReason } from '../record/status.ts'
-import type { Budgets, Call } from './budgets.ts'
+import type { Budgets } from './budgets.ts'
+import type { Call } from './cell-money.ts'
 import type { GovernorEffect, PermitOutcome, PermitRequest } from './events.ts'
 import { Heap } from './heap.ts'
 import { closureOf, type Lane, type Lanes } from './lanes.ts'
@@ -44,6 +45,8 @@ export class RequestPermits {
   readonly #touched = new Set<Quota>()
   /** Quotas where time alone frees something, and when. */
   readonly #wakes = new Map<Quota, number>()
+  /** Requests that could go but for their money. */
+  #short: Permit[] = []
   #stopped: StatusReason | null = null
 
   constructor(lanes: Lanes, budgets: Budgets) {
@@ -119,6 +122,9 @@ export class RequestPermits {
       this.#delayed.pop()
       if (next.state === 'waiting') this.#enqueue(next)
     }
+    const short = this.#short
+    this.#short = []
+    for (const permit of short) if (permit.state === 'waiting') this.#enqueue(permit)
     for (const [quota, at] of this.#wakes) if (at <= now) this.#touched.add(quota)
     for (const quota of this.#touched) {
       this.#wakes.delete(quota)
@@ -131,16 +137,62 @@ export class RequestPermits {
           break
         }
         line.shift()
-        this.#grantOne(permit, now, effects)
+        if (this.#isShort(permit)) this.#short.push(permit)
+        else this.#grantOne(permit, now, effects)
       }
     }
     this.#touched.clear()
+    for (const { cellId } of short) this.#stick(cellId)
+  }
+
+  /**
+   * A request that may cost more than its budget has does not leave. One that nobody can free money for is refused.
+   *
+   * @param isIdle whether a cell waits for judge leases alone: what it waits for may be what we hold
+   */
+  refuseShort(isIdle: (cellId: string) => boolean, now: number, effects: GovernorEffect[]): void {
+    if (this.#short.length === 0) return
+    for (const { cellId } of this.#short) this.#stick(cellId)
+    // The last first: what its cell holds may do for the others.
+    for (const permit of [...this.#short].sort((a, b) => b.id - a.id)) {
+      const shortage = this.#budgets.shortOf(permit.cellId, permit.request, permit.lane)
+      if (shortage === null) continue
+      const { scope, never } = shortage
+      if (!never && (this.#hasCalls(permit.cellId) || this.#budgets.goesOn(scope, isIdle))) continue
+      this.#short = this.#short.filter((other) => other !== permit)
+      this.#budgets.refused(permit.cellId)
+      this.#remove(permit, undefined, now)
+      this.#stick(permit.cellId)
+      const { detail } = shortage
+      const waitedMs = now - permit.askedAt
+      effects.push({ type: 'permit-refused', permitId: permit.id, reason: 'budget', waitedMs, detail })
+    }
+  }
+
+  /** A cell waits for money, and has no request in flight whose bill may free some. */
+  #stick(cellId: string): void {
+    const waits = this.#short.some((permit) => permit.cellId === cellId)
+    this.#budgets.stuck(cellId, 'request', waits && !this.#hasCalls(cellId))
+  }
+
+  #hasCalls(cellId: string): boolean {
+    for (const { state } of this.#byCell.get(cellId) ?? []) if (state === 'held') return true
+    return false
+  }
+
+  #isShort({ cellId, request, lane }: Permit): boolean {
+    return this.#budgets.shortOf(cellId, request, lane) !== null
   }
 
   /** What the next request of this lane's quota waits for; null when none waits. */
   waitsFor(lane: Lane, now: number): WaitCause | null {
     const permit = this.#lines.get(lane.quota)?.peek()
-    return permit === undefined ? null : this.#causeOf(permit, now)
+    if (permit !== undefined) return this.#causeOf(permit, now)
+    const short = this.#short.find((one) => one.lane === lane)
+    const shortage = short === undefined ? null : this.#budgets.shortOf(short.cellId, short.request, lane)
+    if (shortage === null) return null
+    const { campaignId } = shortage.scope
+    return { kind: 'budget', budget: campaignId === null ? 'run' : { campaignId } }
   }
 
   nextWake(): number | null {
@@ -189,7 +241,7 @@ export class RequestPermits {
       age: quota.concurrency.grant(),
       request: quota.requestsPerMinute?.take(1, now) ?? null,
       tokens: quota.tokensPerMinute?.take(weight, now) ?? null,
-      call: this.#budgets.call(cellId, request),
+      call: this.#budgets.call(cellId, request, lane),
     }
     effects.push({ type: 'permit-granted', permitId: id, waitedMs: now - askedAt })
   }

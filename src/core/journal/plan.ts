@@ -26,7 +26,12 @@ export const digest = z.custom<Digest>(
 const seed = z.number().int()
 const lane = z.string().nullable()
 
-const variant = z.strictObject({ id: z.string(), digest, lane } satisfies ShapeOf<PlannedVariant>)
+const variant = z.strictObject({
+  id: z.string(),
+  digest,
+  lane,
+  model: lane.optional(),
+} satisfies ShapeOf<PlannedVariant>)
 
 const scenario = z.strictObject({
   id: z.string(),

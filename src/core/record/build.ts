@@ -28,12 +28,12 @@ export interface RecordRun {
   readonly commit: { readonly sha: string | null; readonly dirty: boolean }
 }
 
-/** How `run` ended: with an output, or with what `classifyThrow` made of its throw. */
+/** How `run` ended: with an output, or with what was made of its throw. `not_run`: nothing it asked for was sent. */
 export type SubjectOutcome =
   | { readonly kind: 'output'; readonly output: RecordedOutput }
   | {
       readonly kind: 'failed'
-      readonly status: 'task_fail' | 'infra_error'
+      readonly status: 'task_fail' | 'infra_error' | 'not_run'
       readonly reason?: StatusReason
       readonly failure: Failure
     }

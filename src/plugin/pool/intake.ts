@@ -8,7 +8,7 @@ import { type LoadedBasis, loadBasis } from './basis.ts'
 import { CampaignState } from './campaign-state.ts'
 import type { Campaigns } from './campaigns.ts'
 import { type CodeDigest, codeDigest } from './code-digest.ts'
-import { type Preflight, preflightText } from './preflight.ts'
+import { deadLanes, type Preflight, preflightText, soughtIn } from './preflight.ts'
 import type { Problems } from './problems.ts'
 import type { Resumed, Resumption } from './resumption.ts'
 import type { RunContext } from './run-context.ts'
@@ -121,11 +121,8 @@ export class Intake {
   async #preflown({ plan, judges }: CampaignState): Promise<void> {
     const { preflight, admission, problems } = this.#of
     if (preflight === null) return
-    const lanes = [...plan.variants.map(({ lane }) => lane), ...judges].filter((lane) => lane !== null)
-    const found = await preflight.check(lanes)
-    for (const { lane, checked } of found) {
-      if (checked.kind === 'dead') admission.closeLane(lane, checked.detail)
-    }
+    const found = await preflight.check(soughtIn(plan.variants, judges))
+    for (const [lane, detail] of deadLanes(plan.variants, preflight.found)) admission.closeLane(lane, detail)
     const text = preflightText(found)
     if (text === null) return
     process.stderr.write(`\nvitest-campaign: ${printable(text)}\n`)

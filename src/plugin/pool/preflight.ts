@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { namesModel } from '../../core/campaign/lane.ts'
+import type { PlannedVariant } from '../../core/campaign/plan.ts'
 import { cut } from '../../core/record/output.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
 import { classifyError } from '../../core/traffic/wire/errors.ts'
@@ -14,17 +16,58 @@ const SAID_LENGTH = 300
 /** What a lane's provider says of its model. */
 export type Checked =
   | { readonly kind: 'served' }
-  | { readonly kind: 'dead'; readonly detail: string }
+  | { readonly kind: 'dead'; readonly of: string; readonly detail: string }
   | { readonly kind: 'unknown'; readonly why: string }
 
 /** The faults that no wait mends, and that say something of the lane. */
 const DEAD: ReadonlySet<string> = new Set(['unknown_model', 'auth', 'permission'])
+
+/** A lane whose model is asked for. */
+export interface Sought {
+  /** `provider/model`. */
+  readonly model: string
+  /** The lane is a name that somebody chose: it need be no model's. */
+  readonly chosen: boolean
+}
+
+/** What is to be asked of the lanes that a campaign declares: the models of their variants, where these are known. */
+export function soughtIn(variants: readonly PlannedVariant[], judges: Iterable<string | null>): readonly Sought[] {
+  const sought = new Map<string, Sought>()
+  const seek = (name: string, chosen: boolean): void => {
+    if (chosen && sought.has(name)) return
+    sought.set(name, { model: name, chosen })
+  }
+  for (const { lane, model } of variants) {
+    if (typeof model === 'string') seek(model, false)
+    else if (lane !== null) seek(lane, model === null && !namesModel(lane))
+  }
+  for (const lane of judges) if (lane !== null) seek(lane, !namesModel(lane))
+  return [...sought.values()]
+}
+
+/** The lanes that are dead: those of dead models, and those all whose variants ask for such. */
+export function deadLanes(
+  variants: readonly PlannedVariant[],
+  found: readonly { readonly lane: string; readonly checked: Checked }[],
+): ReadonlyMap<string, string> {
+  const dead = new Map<string, string>()
+  for (const { lane, checked } of found) if (checked.kind === 'dead') dead.set(lane, checked.detail)
+  for (const { lane, model } of variants) {
+    if (lane === null || typeof model !== 'string') continue
+    const details = variants.filter((other) => other.lane === lane).map((other) => dead.get(other.model ?? lane))
+    const [first] = details
+    if (first !== undefined && details.every((detail) => detail !== undefined)) dead.set(lane, first)
+  }
+  return dead
+}
 
 /** Asks for each model once, before any cell of it runs. Nothing is bought: providers tell of a model for nothing. */
 export class Preflight {
   readonly #env: { readonly [name: string]: string | undefined }
   readonly #redactor: Redactor
   readonly #asked = new Set<string>()
+  /** Everything that was found so far. */
+  readonly found: { readonly lane: string; readonly checked: Checked }[] = []
 
   /**
    * @param env holds keys, addresses and proxies, as the workers see them
@@ -36,16 +79,22 @@ export class Preflight {
   }
 
   /** What is to be said of the lanes that were not asked for before, and which of them are dead. */
-  async check(lanes: Iterable<string>): Promise<readonly { readonly lane: string; readonly checked: Checked }[]> {
-    const fresh = [...new Set(lanes)].filter((lane) => !this.#asked.has(lane))
-    for (const lane of fresh) this.#asked.add(lane)
+  async check(sought: readonly Sought[]): Promise<readonly { readonly lane: string; readonly checked: Checked }[]> {
+    const keyOf = ({ model, chosen }: Sought): string => (chosen ? `${model} ?` : model)
+    const fresh = sought.filter((one) => !this.#asked.has(keyOf(one)))
+    for (const one of fresh) this.#asked.add(keyOf(one))
     // Few runs ask, and an HTTP client is a tenth of a second of every start.
     const { createUpstream } = await import('../replay/upstream.ts')
     const upstream = createUpstream(this.#env)
     try {
-      return await Promise.all(
-        fresh.map(async (lane) => ({ lane, checked: this.#clean(await this.#ask(lane, upstream)) })),
+      const found = await Promise.all(
+        fresh.map(async ({ model, chosen }) => {
+          const checked = this.#clean(await this.#ask(model, upstream))
+          return { lane: model, checked: chosen ? leftOpen(checked) : checked }
+        }),
       )
+      this.found.push(...found)
+      return found
     } finally {
       upstream.dispose()
     }
@@ -75,6 +124,15 @@ export class Preflight {
   }
 }
 
+/** That nobody knows a model of a name that somebody chose for a lane says nothing of its models. */
+function leftOpen(checked: Checked): Checked {
+  if (checked.kind !== 'dead' || checked.of !== 'unknown_model') return checked
+  return {
+    kind: 'unknown',
+    why: `its provider has no model of that name, which may be one of yours (${checked.detail})`,
+  }
+}
+
 async function answerOf(
   upstream: Upstream,
   { url, headers }: { readonly url: string; readonly headers: readonly (readonly [string, string])[] },
@@ -89,7 +147,7 @@ async function answerOf(
     const text = Buffer.concat(parts).toString('utf8')
     const { kind, message } = classifyError(status, parseJson(text), text)
     if (!DEAD.has(kind)) return { kind: 'unknown', why: `HTTP ${status}: ${message}` }
-    return { kind: 'dead', detail: `${kind} (HTTP ${status}): ${message}` }
+    return { kind: 'dead', of: kind, detail: `${kind} (HTTP ${status}): ${message}` }
   } catch (error) {
     return { kind: 'unknown', why: error instanceof Error ? error.message : String(error) }
   }

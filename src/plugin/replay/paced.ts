@@ -1,8 +1,8 @@
 import type { AttemptResult, PermitOutcome } from '../../core/capacity/events.ts'
-import { requestBound, requestTokens } from '../../core/capacity/request.ts'
+import { requestBound, requestSize } from '../../core/capacity/request.ts'
 import { type FailedAttempt, type RetryDecision, retryDecision } from '../../core/capacity/retry.ts'
 import { overrideOf, priceExchange } from '../../core/record/cost.ts'
-import type { Body, Exchange, HeaderList } from '../../core/traffic/exchange.ts'
+import type { Exchange, HeaderList } from '../../core/traffic/exchange.ts'
 import { classifyError } from '../../core/traffic/wire/errors.ts'
 import { parseJson } from '../../core/traffic/wire/peek.ts'
 import { readExchange, readRequest } from '../../core/traffic/wire/read.ts'
@@ -40,9 +40,12 @@ export async function paced(flight: Flight, lane: string): Promise<Answer> {
   const { cellCall, parts, controller, over } = flight
   const { call, cell, role, scorer, request, keep } = cellCall
   const { signal } = controller
-  const tokens = tokensOf(request.body)
+  const { tokens, mostInput } = requestSize(request)
   const { prices } = parts.settings
-  const boundMicroUsd = requestBound(readRequest(request), lane, tokens, new Date(parts.clock.epoch()), prices)
+  const reading = readRequest(request)
+  const costOf = (input: number, output: number | null) =>
+    requestBound(reading, lane, { input, output }, new Date(parts.clock.epoch()), prices)
+  const money = { boundMicroUsd: costOf(mostInput, tokens.output), leastMicroUsd: costOf(tokens.input, 0) }
   const spent = cell.isSpent(cellCall.key)
   let failed: Failed | null = null
   function end(last: Failed | null, answer: Answer): Answer {
@@ -53,7 +56,7 @@ export async function paced(flight: Flight, lane: string): Promise<Answer> {
   for (let number = 1; ; number++) {
     let permit: Permit | Refusal
     try {
-      permit = await cell.permits.ask({ lane, role, tokens, boundMicroUsd, delayMs: failed?.delayMs ?? 0 }, signal)
+      permit = await cell.permits.ask({ lane, role, tokens, ...money, delayMs: failed?.delayMs ?? 0 }, signal)
     } catch (error) {
       if (signal.aborted) return end(failed, faultAnswer(signal))
       return end(failed, failed === null ? notAdmitted(cellCall, parts, error) : failed.answer())
@@ -209,12 +212,6 @@ function outcomeOf({ parts }: Flight, lane: string, exchange: Exchange, result: 
     tokens: input === null || output === null ? null : { input, output },
     microUsd: reading === null ? free : priceExchange(reading, new Date(exchange.startedAt), prices).microUsd,
   }
-}
-
-function tokensOf(body: Body): ReturnType<typeof requestTokens> {
-  // Of bytes that are no text (audio) the size says nothing.
-  const text = body !== null && 'text' in body ? body.text : ''
-  return requestTokens(text, parseJson(text))
 }
 
 const SHOULD_RETRY = 'x-should-retry'

@@ -1,7 +1,6 @@
-import { requestBound, requestTokens } from '../../core/capacity/request.ts'
+import { requestBound, requestSize } from '../../core/capacity/request.ts'
 import type { PriceOverrides } from '../../core/record/cost.ts'
-import type { Body } from '../../core/traffic/exchange.ts'
-import { parseJson } from '../../core/traffic/wire/peek.ts'
+import type { ExchangeRequest } from '../../core/traffic/exchange.ts'
 import { type RequestReading, readRequest } from '../../core/traffic/wire/read.ts'
 import type { RecorderParts } from './parts.ts'
 import type { CellCall } from './recorder.ts'
@@ -16,11 +15,10 @@ export function markSent({ cell, role, request, key, ordinal }: CellCall, { cloc
   const reading = readRequest(request)
   if (reading === null) return
   const at = clock.instant()
-  cell.mark({ role, key, ordinal, at, boundMicroUsd: boundOf(reading, request.body, new Date(at), settings.prices) })
+  cell.mark({ role, key, ordinal, at, boundMicroUsd: boundOf(reading, request, new Date(at), settings.prices) })
 }
 
-/** Of bytes that are no text (audio) the size says nothing. */
-function boundOf(reading: RequestReading, body: Body, at: Date, prices: PriceOverrides): number | null {
-  if (body === null || !('text' in body)) return null
-  return requestBound(reading, reading.lane, requestTokens(body.text, parseJson(body.text)), at, prices)
+function boundOf(reading: RequestReading, request: ExchangeRequest, at: Date, prices: PriceOverrides): number | null {
+  const { tokens, mostInput } = requestSize(request)
+  return requestBound(reading, reading.lane, { ...tokens, input: mostInput }, at, prices)
 }

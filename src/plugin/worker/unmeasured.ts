@@ -15,10 +15,15 @@ export function missingKey({ missingKeys }: CellTrafficResult): SubjectOutcome |
 }
 
 /** A request of the subject that was lost measured nothing, whatever `run` made of it. */
-export function lostCall({ lost }: CellTrafficResult, endedBy: Deadline['endedBy']): SubjectOutcome | null {
+export function lostCall(
+  { lost, exchanges, retried }: CellTrafficResult,
+  endedBy: Deadline['endedBy'],
+): SubjectOutcome | null {
   const first = lost.find(({ role }) => role === 'subject')
   if (first === undefined || endedBy !== null) return null
   const { reason, message } = first
   const failure = { class: 'integration_provider_failure', mode: reason, message } as const
-  return { kind: 'failed', status: 'infra_error', reason, failure }
+  // Without the money for its first request nothing of the cell was run.
+  const unsent = reason === 'budget' && exchanges.length + retried.length === 0
+  return { kind: 'failed', status: unsent ? 'not_run' : 'infra_error', reason, failure }
 }

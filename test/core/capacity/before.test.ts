@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { carriedSpend } from '../../../src/core/capacity/carried.ts'
 import { type ExpectedUse, forecast } from '../../../src/core/capacity/forecast.ts'
 import { createGovernor } from '../../../src/core/capacity/governor.ts'
-import { requestBound, requestTokens } from '../../../src/core/capacity/request.ts'
+import { requestBound, requestSize } from '../../../src/core/capacity/request.ts'
 import { runsAgain } from '../../../src/core/capacity/rerun.ts'
 import { readRequest } from '../../../src/core/traffic/wire/read.ts'
 
@@ -65,20 +65,50 @@ test('what nobody knows is null with its reason, never a part of a sum', () => {
   expect(forecast([], {})).toMatchObject({ cells: 0, calls: 0, minMs: null, boundBy: null })
 })
 
-test('tokens of a request: its size, its own bound of the output, attachments at a flat rate', () => {
-  const body = {
-    model: 'gpt-5-mini',
-    n: 2,
-    max_completion_tokens: 100,
-    messages: [{ role: 'user', content: 'x'.repeat(300) }],
+const sizeOf = (body: object | string) =>
+  requestSize({ headers: [], body: { text: typeof body === 'string' ? body : JSON.stringify(body) } })
+
+test('tokens of a request: its size, and its own bound of the output', () => {
+  const body = { n: 2, max_completion_tokens: 100, messages: 'x'.repeat(300) }
+  expect(sizeOf(body)).toEqual({ tokens: { input: 117, output: 200 }, mostInput: 117 })
+  expect(sizeOf('é'.repeat(30)).tokens).toEqual({ input: 20, output: null })
+  expect(sizeOf({ max_tokens: -1, inferenceConfig: { maxTokens: 9 } }).tokens.output).toBe(9)
+  expect(sizeOf({ generationConfig: { maxOutputTokens: 7 } }).tokens.output).toBe(7)
+})
+
+const begins = (head: string, bytes: number): Buffer => Buffer.concat([Buffer.from(head, 'latin1')], bytes)
+const text = { input: 9, most: 9 }
+
+test.each([
+  ['a picture, by its pixels', begins('\x89PNG', 300), { input: 1_600, most: 6_000 }],
+  ['a large picture', begins('\xff\xd8\xff\xe0', 3_000_000), { input: 1_600, most: 6_000 }],
+  ['half a minute of PCM', begins('RIFF\x00\x00\x00\x00WAVE', 1_000_000), { input: 1_000, most: 4_000 }],
+  ['a minute of speech', begins('OggS', 120_000), { input: 480, most: 5_000 }],
+  ['pages of text', begins('%PDF-1.7', 100_000), { input: 5_600, most: 100_000 }],
+  ['a film', begins('\0\0\0\x20ftypisom', 1_000_000), { input: 2_000, most: 50_000 }],
+  ['something', Buffer.alloc(30_000), { input: 1_600, most: 15_000 }],
+])('%s weighs the same in an address, as bare base64, as bytes and in a form', (_, bytes, { input, most }) => {
+  const base64 = bytes.toString('base64')
+  const inAddress = sizeOf(`data:image/x;base64,${base64} and 25 bytes of some text`)
+  expect(inAddress).toEqual({ tokens: { input: input + text.input, output: null }, mostInput: most + text.most })
+  if (base64.length >= 2_000) {
+    expect(sizeOf(`${base64} and 25 bytes of some text`).mostInput).toBe(most + text.most)
   }
-  expect(requestTokens('x'.repeat(300), body)).toEqual({ input: 100, output: 200 })
-  expect(requestTokens('é'.repeat(30), {})).toEqual({ input: 20, output: null })
-  expect(requestTokens(`ab ${'A'.repeat(1_000_000)}==`, { generationConfig: { maxOutputTokens: 7 } })).toEqual({
-    input: 1_601,
-    output: 7,
-  })
-  expect(requestTokens('', { max_tokens: -1, inferenceConfig: { maxTokens: 9 } })).toEqual({ input: 0, output: 9 })
+  expect(requestSize({ headers: [], body: { base64 } })).toEqual({ tokens: { input, output: null }, mostInput: most })
+  const form = Buffer.concat([
+    Buffer.from('--b\r\nContent-Disposition: form-data; name="model"\r\n\r\na model of 23 characters\r\n'),
+    Buffer.from('--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n'),
+    bytes,
+    Buffer.from('\r\n--b--\r\n'),
+  ])
+  const headers = [['content-type', 'multipart/form-data; boundary=b']] as const
+  expect(requestSize({ headers, body: { base64: form.toString('base64') } })).toMatchObject({ mostInput: most + 8 })
+})
+
+test('what stands elsewhere is counted too, and an address inside a text is not', () => {
+  const image = { type: 'image_url', image_url: { url: 'https://example.com/cat.png' } }
+  expect(sizeOf(image).mostInput).toBeGreaterThan(6_000)
+  expect(sizeOf({ content: JSON.stringify(image) }).mostInput).toBeLessThan(100)
 })
 
 test('the bound of a request is its price at the most it may answer; without a price there is none', () => {

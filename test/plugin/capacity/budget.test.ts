@@ -50,6 +50,24 @@ test('a run stops before its budget is overspent, every variant measured alike, 
   )
 }, 60_000)
 
+test('a budget that not even the first request may cost buys nothing, and the cell says how much it is', async () => {
+  const { result, provider, inspected } = await run(
+    await project('modes'),
+    await startProvider(MILLION),
+    { variants: { a: { model: 'gpt-4o-mini' } }, scenarios: names(2) },
+    { mode: 'live', budget: { usd: 0.000_01 } },
+  )
+  expect(provider.calls).toEqual([])
+  for (const record of inspected.records) {
+    // 16,384 tokens of an answer that nothing bounds, at 0.60 USD per million.
+    expect(record).toMatchObject({ status: 'not_run', reason: 'budget', cost: { usd: 0 } })
+    expect(record.failure?.message).toMatch(
+      /the request may cost \$0\.0098\d+ \(about \d+ tokens asked, .* \$0\.00001 of/,
+    )
+  }
+  expect(result.output).toMatch(/↓ .*not run: budget: .*the request may cost \$0\.0098/)
+}, 60_000)
+
 test.each([
   ['its variant names', { model: 'gpt-nobody-knows' }, 'openai/gpt-nobody-knows'],
   ['shows on the wire', { asks: 'nobody-knows' }, 'openai/nobody-knows'],

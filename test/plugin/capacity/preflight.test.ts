@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { modelAddress } from '../../../src/plugin/pool/model-address.ts'
+import { deadLanes, soughtIn } from '../../../src/plugin/pool/preflight.ts'
 import { expectCleanOutput, inspectRun } from '../../harness/inspect.ts'
 import { project, runVitest } from '../../harness/run-vitest.ts'
 import { startProvider } from '../modes/provider.ts'
@@ -23,7 +24,9 @@ test('preflight lists dead models before anything runs, and buys nothing of them
   const root = await project('capacity')
   const options = { preflight: true, capacity: { lanes: [{ match: '*', concurrency: 1 }] } }
   const models = 'gpt-5-mini,gpt-5-gone,somewhere/else,gpt-5-echo'
-  const env = { FILES: 'asks.eval.ts', CELLS: '2', MODELS: models, OPTIONS: JSON.stringify(options) }
+  // A lane may have any name: it is not asked for where the variant says its model.
+  const LANES = JSON.stringify({ 'gpt-5-mini': 'openai/batch' })
+  const env = { FILES: 'asks.eval.ts', CELLS: '2', MODELS: models, LANES, OPTIONS: JSON.stringify(options) }
   const { output } = await runVitest(root, ['--project', 'evals'], { ...provider.env, ...env })
   expectCleanOutput(output)
   expect(output).toContain(
@@ -71,4 +74,28 @@ test.each([
   ['openai/gpt-5', { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'nowhere' }, /is no address$/],
 ])('%s cannot be asked for, and says why', (lane, env, why) => {
   expect(modelAddress(lane, env)).toEqual({ unasked: expect.stringMatching(why) })
+})
+
+test('the model that a variant names is asked for, and a name that somebody chose for a lane closes nothing', () => {
+  const digest = `sha256-jcs:${'0'.repeat(64)}` as const
+  const variants = [
+    { id: 'shown', digest, lane: 'openai/gpt-5' },
+    { id: 'named', digest, lane: 'fast', model: 'openai/gpt-5-gone' },
+    { id: 'also named', digest, lane: 'both', model: 'openai/gpt-5-gone' },
+    { id: 'beside it', digest, lane: 'both', model: 'openai/gpt-5' },
+    { id: 'unknown', digest, lane: 'openai/batch', model: null },
+    { id: 'of a model', digest, lane: 'anthropic/claude-x', model: null },
+  ]
+  expect(soughtIn(variants, ['openai/gpt-5', 'groq/judges', null])).toEqual([
+    { model: 'openai/gpt-5', chosen: false },
+    { model: 'openai/gpt-5-gone', chosen: false },
+    { model: 'openai/batch', chosen: true },
+    { model: 'anthropic/claude-x', chosen: false },
+    { model: 'groq/judges', chosen: true },
+  ])
+  const dead = { kind: 'dead', of: 'unknown_model', detail: 'gone' } as const
+  expect([...deadLanes(variants, [{ lane: 'openai/gpt-5-gone', checked: dead }]).keys()]).toEqual([
+    'openai/gpt-5-gone',
+    'fast',
+  ])
 })
