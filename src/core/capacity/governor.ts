@@ -11,9 +11,9 @@ import { JudgeLeases } from './judges.ts'
 import { closureOf, Lanes } from './lanes.ts'
 import { CellLeases } from './leases.ts'
 import { type CapacityOptions, DEFAULT_CELLS, parseCapacityOptions } from './options.ts'
+import type { Pace } from './pace.ts'
 import { RequestPermits } from './permits.ts'
 import type { GovernorSnapshot, LaneSnapshot } from './snapshot.ts'
-import type { MinuteWindow } from './window.ts'
 
 export type {
   Budget,
@@ -192,7 +192,7 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
   }
 }
 
-function usedOf(window: MinuteWindow | null, now: number): LaneSnapshot['requestsPerMinute'] {
+function usedOf(window: Pace | null, now: number): LaneSnapshot['requestsPerMinute'] {
   return window === null ? null : { used: window.usedAt(now), limit: window.limit }
 }
 

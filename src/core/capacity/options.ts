@@ -12,6 +12,11 @@ export interface LaneLimit {
   readonly requestsPerMinute?: number
   /** Input and output tokens in any 60 seconds; integer ≥ 1. Default: no limit. */
   readonly tokensPerMinute?: number
+  /**
+   * Where the provider fills a bucket instead of counting a minute: how much of the limits above it takes at once, in
+   * seconds of them; 1 to 60. The rest leaves as it flows in. Default: all of a minute at once.
+   */
+  readonly burstSeconds?: number
   /** Lanes that name the same account share one quota: concurrency, pace and holds. Default: each lane its own. */
   readonly account?: string
   /** Lanes that serve the same model: a cell goes there where its own lane is held or closed. The only failover. */
@@ -57,6 +62,10 @@ const laneShape = {
   concurrency: positiveInteger.optional(),
   requestsPerMinute: positiveInteger.optional(),
   tokensPerMinute: positiveInteger.optional(),
+  burstSeconds: custom<number>(
+    (value) => isAmount(value) && Number(value) >= 1 && Number(value) <= 60,
+    'a number of seconds from 1 to 60',
+  ).optional(),
   account: custom<string>(isText, 'a non-empty name').optional(),
   equivalent: custom<readonly string[]>(
     (value) => Array.isArray(value) && value.every((name) => isText(name) && !name.includes('*')),
@@ -84,7 +93,7 @@ export const CapacityOptions: z.ZodType<CapacityOptions> = z
     for (const [at, lane] of lanes.entries()) {
       const first = lanes.find(({ account }) => account !== undefined && account === lane.account)
       if (first === undefined || first === lane) continue
-      for (const key of ['concurrency', 'requestsPerMinute', 'tokensPerMinute'] as const) {
+      for (const key of ['concurrency', 'requestsPerMinute', 'tokensPerMinute', 'burstSeconds'] as const) {
         if (lane[key] === first[key]) continue
         const message = `must be what the first lane of account ${JSON.stringify(lane.account)} says (${first[key] ?? 'nothing'}), because they share it; got ${lane[key] ?? 'nothing'}`
         context.addIssue({ code: 'custom', path: ['lanes', at, key], message })

@@ -219,9 +219,9 @@ export class RequestPermits {
     if (hold !== null) return { kind: 'hold', ...hold }
     if (quota.requests >= quota.concurrency.limit) return { kind: 'slots' }
     const { requestsPerMinute: requests, tokensPerMinute: tokens } = quota
-    let until: number | null = null
-    if (requests !== null && !requests.fits(1, now)) until = requests.next()
-    if (tokens !== null && !tokens.fits(tokensOf(request, lane), now)) until = Math.max(until ?? 0, tokens.next() ?? 0)
+    let until = requests?.waitsUntil(1, now) ?? null
+    const forTokens = tokens?.waitsUntil(tokensOf(request, lane), now) ?? null
+    if (forTokens !== null) until = Math.max(until ?? 0, forTokens)
     return until === null ? null : { kind: 'pace', until }
   }
 

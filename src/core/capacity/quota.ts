@@ -2,7 +2,7 @@ import { AdaptiveConcurrency } from './adaptive.ts'
 import type { ClosureReason } from './events.ts'
 import type { LaneLimit } from './options.ts'
 import { DEFAULT_CONCURRENCY } from './options.ts'
-import { MinuteWindow } from './window.ts'
+import { Pace } from './pace.ts'
 
 export interface Closure {
   readonly reason: ClosureReason
@@ -17,8 +17,8 @@ export interface Hold {
 /** What a provider counts together: one lane, or all lanes of one account. */
 export class Quota {
   readonly concurrency: AdaptiveConcurrency
-  readonly requestsPerMinute: MinuteWindow | null
-  readonly tokensPerMinute: MinuteWindow | null
+  readonly requestsPerMinute: Pace | null
+  readonly tokensPerMinute: Pace | null
   /** Cells in flight that hold a lane slot here, as subject or as judge. */
   cells = 0
   /** Requests in flight. */
@@ -29,8 +29,8 @@ export class Quota {
 
   constructor(limit: LaneLimit | undefined) {
     this.concurrency = new AdaptiveConcurrency(limit?.concurrency ?? DEFAULT_CONCURRENCY)
-    this.requestsPerMinute = windowOf(limit?.requestsPerMinute)
-    this.tokensPerMinute = windowOf(limit?.tokensPerMinute)
+    this.requestsPerMinute = paceOf(limit?.requestsPerMinute, limit)
+    this.tokensPerMinute = paceOf(limit?.tokensPerMinute, limit)
   }
 
   /** The hold at this moment, or null. */
@@ -68,4 +68,5 @@ export class Quota {
   }
 }
 
-const windowOf = (limit: number | undefined) => (limit === undefined ? null : new MinuteWindow(limit))
+const paceOf = (perMinute: number | undefined, limit: LaneLimit | undefined): Pace | null =>
+  perMinute === undefined ? null : new Pace(perMinute, limit?.burstSeconds ?? null)

@@ -49,6 +49,8 @@ export class CampaignState {
   readonly heldMicroUsd = new Map<string, MicroUsd>()
   /** How often a cell was run again in this run. */
   readonly reruns = new Map<string, number>()
+  /** Cells that ran and wait to run again: what they did is known to their worker alone. */
+  readonly again = new Set<string>()
   /** Leases granted and not settled: cellId → leaseId. */
   readonly leases = new Map<string, number>()
 

@@ -39,7 +39,7 @@ export class Campaigns {
   inFlight(workerId: number | null = null): number {
     let count = 0
     for (const state of this.#byId.values()) {
-      if (workerId === null || state.workerId === workerId) count += state.leases.size
+      if (workerId === null || state.workerId === workerId) count += state.leases.size + state.again.size
     }
     return count
   }

@@ -57,6 +57,7 @@ export class Cells {
       const attempt = (state.attempts.get(cellId) ?? 0) + 1
       state.attempts.set(cellId, attempt)
       state.leases.set(cellId, decision.leaseId)
+      state.again.delete(cellId)
       const { leaseId, queueMs, failover } = decision
       spending.granted(cellId, decision)
       const granted = {
@@ -130,6 +131,7 @@ export class Cells {
       admission.forget(cells.map((cell) => cell.cellId))
       for (const cell of cells) {
         state.leases.delete(cell.cellId)
+        state.again.delete(cell.cellId)
         await this.#settleUnrun(state, cell, { status: 'infra_error', reason, message: why })
       }
       lost.push(...cells)
@@ -157,6 +159,7 @@ export class Cells {
     const leaseId = state.leases.get(cellId)
     if (leaseId === undefined) return 0
     state.leases.delete(cellId)
+    state.again.add(cellId)
     this.#of.admission.release(cellId, leaseId)
     const rerun = (state.reruns.get(cellId) ?? 0) + 1
     state.reruns.set(cellId, rerun)
@@ -188,6 +191,7 @@ export class Cells {
     await journal.append(settledEntry(settlement.record))
     state.settled.set(cellId, settlement)
     state.settling.delete(cellId)
+    state.again.delete(cellId)
     tally.add(settlement)
     if (settlement.red) problems.red()
     listener?.record(settlement.record)

@@ -28,11 +28,11 @@ test.each([
   [{ lanes: 'openai/*' }, 'capacity.lanes must be a list of lanes, got "openai/*"'],
   [
     { lanes: ['openai/*'] },
-    'capacity.lanes[0] must be an object with match, concurrency, requestsPerMinute, tokensPerMinute, account, equivalent, price and usdPerCell, got "openai/*"',
+    'capacity.lanes[0] must be an object with match, concurrency, requestsPerMinute, tokensPerMinute, burstSeconds, account, equivalent, price and usdPerCell, got "openai/*"',
   ],
   [
     { lanes: [{ match: '*', rpm: 5 }] },
-    'capacity.lanes[0].rpm is not an option; match, concurrency, requestsPerMinute, tokensPerMinute, account, equivalent, price and usdPerCell are',
+    'capacity.lanes[0].rpm is not an option; match, concurrency, requestsPerMinute, tokensPerMinute, burstSeconds, account, equivalent, price and usdPerCell are',
   ],
   [{ slots: 5 }, 'capacity.slots is not an option; cells and lanes are'],
   [null, 'capacity must be an object with cells and lanes, got null'],
