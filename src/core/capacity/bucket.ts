@@ -1,5 +1,9 @@
-/** Requests do not arrive as evenly as they leave: so much of the burst is left alone, seconds of the limit. */
+/**
+ * Requests do not arrive as evenly as they leave: so much of the burst is left alone, in seconds of the limit, a quarter
+ * of it at least. The rate is not lower for that.
+ */
 const MARGIN_SECONDS = 0.5
+const MARGIN_SHARE = 0.25
 
 /**
  * A limit per minute as a bucket: so many seconds' worth of it may leave at once, and then no more than flows in. What
@@ -14,7 +18,10 @@ export class Bucket {
   /** @param seconds how much of the limit is taken at once, in seconds of it */
   constructor(limitPerMinute: number, seconds: number) {
     this.#perMs = limitPerMinute / 60_000
-    this.#capacity = Math.max(1, (limitPerMinute / 60) * Math.max(seconds - MARGIN_SECONDS, seconds / 2))
+    this.#capacity = Math.max(
+      1,
+      (limitPerMinute / 60) * (seconds - Math.min(seconds / 2, Math.max(MARGIN_SECONDS, seconds * MARGIN_SHARE))),
+    )
     this.#level = this.#capacity
   }
 

@@ -1,7 +1,8 @@
 import type { MicroUsd } from '../record/usage.ts'
 import type { CallRole } from '../traffic/exchange.ts'
 import type { Call, CellMoney, Part } from './cell-money.ts'
-import { CostKey } from './cost-key.ts'
+import type { CostKey } from './cost-key.ts'
+import { CostKeys } from './cost-keys.ts'
 import type { Budget, LeaseRequest, PermitRequest } from './events.ts'
 import type { Lane, Lanes } from './lanes.ts'
 import { needOf, shortText } from './need.ts'
@@ -35,10 +36,9 @@ const FIRST_CELL_FACTOR = 10
 export class Budgets {
   readonly #run: Scope | null
   readonly #priced: Priced
-  readonly #lanes: Lanes
   readonly #campaigns = new Map<string, Scope>()
   readonly #scopes = new Map<string, readonly Scope[]>()
-  readonly #keys = new Map<string, CostKey>()
+  readonly #keys: CostKeys
   readonly #cells = new Map<string, CellMoney>()
   /** True when money may have come free, or a first bill arrived, since somebody last asked. */
   changed = false
@@ -47,7 +47,7 @@ export class Budgets {
   constructor(run: Budget | null, priced: Priced, lanes: Lanes) {
     this.#run = run === null ? null : new Scope(null, run)
     this.#priced = priced
-    this.#lanes = lanes
+    this.#keys = new CostKeys(lanes)
   }
 
   /** @returns what is wrong with it, or null */
@@ -93,8 +93,8 @@ export class Budgets {
 
   /** What a cell needs, and whether the budgets have it. Changes nothing. */
   claim(request: LeaseRequest, lane: Lane | null, scopes: readonly Scope[]): Claim {
-    const keys = new Set([this.#subjectKey(request, lane)])
-    for (const judge of request.judges ?? []) keys.add(this.#key(judge, 'judge'))
+    const keys = new Set([this.#keys.ofSubject(request, lane)])
+    for (const judge of request.judges ?? []) keys.add(this.#keys.of(judge, 'judge'))
     return this.#claim([...keys], scopes)
   }
 
@@ -104,7 +104,7 @@ export class Budgets {
     const cell: CellMoney = {
       campaignId: request.rank[3],
       scopes,
-      subject: this.#subjectKey(request, lane),
+      subject: this.#keys.ofSubject(request, lane),
       parts: new Map(),
       openParts: 0,
       stuckOn: new Set(),
@@ -118,7 +118,7 @@ export class Budgets {
   claimJudge(cellId: string, lane: string | null): Claim | null {
     const cell = this.#cells.get(cellId)
     if (cell === undefined) return null
-    const key = this.#key(lane, 'judge')
+    const key = this.#keys.of(lane, 'judge')
     return cell.parts.get(key)?.open ? null : this.#claim([key], cell.scopes)
   }
 
@@ -212,6 +212,7 @@ export class Budgets {
     const part = this.#partOf(cell, request.role ?? 'subject', request.lane)
     const need = needOf(request, part, lane.limit?.usdPerCell)
     part.calls++
+    part.wire ??= lane.name
     part.reserved += need
     const short = part.reserved - part.amount
     if (part.open && short > 0) {
@@ -257,7 +258,7 @@ export class Budgets {
 
   /** The part that a call is charged to, or undefined where that is none yet. */
   #partFor(cell: CellMoney, role: CallRole, lane: string): Part | undefined {
-    const judge = role === 'judge' ? cell.parts.get(this.#key(lane, 'judge')) : undefined
+    const judge = role === 'judge' ? cell.parts.get(this.#keys.of(lane, 'judge')) : undefined
     // A judge whose declared lane is another name than the wire's is charged to the judges' part, whichever there is.
     return (
       judge ??
@@ -286,7 +287,7 @@ export class Budgets {
       // Nothing may be bought, and what costs nothing today is no exception.
       if (scope.limit === 0) return { kind: 'short', scope }
       // With nobody left to wait for, the first cell takes whatever there is.
-      const least = scope.mayFree ? Math.max(1, this.#dearest()) : 1
+      const least = scope.mayFree ? Math.max(1, this.#keys.dearest) : 1
       if (known + first.length * least > scope.available) return { kind: 'short', scope }
     }
     const share = first.length === 0 ? 0 : this.#shareOf(availableIn(scopes) - known)
@@ -294,19 +295,10 @@ export class Budgets {
     return { kind: 'covered', holds }
   }
 
-  /** The largest known estimate: a lane nobody knows is taken to cost no less. */
-  #dearest(): MicroUsd {
-    let dearest = 0
-    for (const { estimate } of this.#keys.values()) dearest = Math.max(dearest, estimate ?? 0)
-    return dearest
-  }
-
   /** What a first cell holds: an equal share of what is left for all lanes that have not had theirs, bounded. */
   #shareOf(left: MicroUsd): MicroUsd {
-    let unknown = 0
-    for (const key of this.#keys.values()) if (key.estimate === null && !key.probing) unknown++
-    const share = Math.floor(left / Math.max(1, unknown))
-    const dearest = this.#dearest()
+    const share = Math.floor(left / Math.max(1, this.#keys.unknown))
+    const { dearest } = this.#keys
     return dearest === 0 ? share : Math.min(share, dearest * FIRST_CELL_FACTOR)
   }
 
@@ -315,7 +307,7 @@ export class Budgets {
     for (const { key, amount } of holds) {
       const probe = key.estimate === null
       if (probe) key.probing = true
-      cell.parts.set(key, { key, cell, amount, reserved: 0, spent: 0, calls: 0, probe, open: true })
+      cell.parts.set(key, { key, cell, amount, reserved: 0, spent: 0, calls: 0, probe, wire: null, open: true })
       sum += amount
       if (cell.openParts++ > 0) continue
       for (const scope of cell.scopes) {
@@ -341,26 +333,11 @@ export class Budgets {
       }
     }
     if (!cell.silent || part.spent > 0) key.observe(part.spent, part.calls)
-    if (part.probe) key.probing = false
-  }
-
-  #subjectKey({ lane: declared, rank }: LeaseRequest, lane: Lane | null): CostKey {
-    const name = declared ?? lane?.name ?? null
-    return name === null ? this.#keyNamed(`${rank[3]}\n${rank[2]}`, null) : this.#key(name, 'subject')
-  }
-
-  #key(lane: string | null, role: 'subject' | 'judge'): CostKey {
-    return this.#keyNamed(`${role} ${lane ?? ''}`, lane)
-  }
-
-  #keyNamed(name: string, lane: string | null): CostKey {
-    let key = this.#keys.get(name)
-    if (key === undefined) {
-      const { price, usdPerCell } = (lane === null ? undefined : this.#lanes.limitOf(lane)) ?? {}
-      key = new CostKey(usdPerCell === undefined ? null : Math.ceil(usdPerCell * 1_000_000), price === 0)
-      this.#keys.set(name, key)
+    // The others of its variant ask for the lane that it was seen to use.
+    if (key.isVariant && part.wire !== null && part.calls > 0) {
+      this.#keys.of(part.wire, 'subject').observe(part.spent, part.calls)
     }
-    return key
+    if (part.probe) key.probing = false
   }
 }
 

@@ -14,6 +14,8 @@ export interface Part {
   spent: MicroUsd
   calls: number
   readonly probe: boolean
+  /** The lane of its first call. */
+  wire: string | null
   open: boolean
 }
 

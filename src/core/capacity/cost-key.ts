@@ -9,6 +9,8 @@ export class CostKey {
   readonly #declared: MicroUsd | null
   /** Nothing is ever paid here. */
   readonly free: boolean
+  /** It is a variant's whose lane nobody knew. */
+  readonly isVariant: boolean
   /** The largest charge of one cell; null before the first. */
   #largest: MicroUsd | null = null
   /** The largest charge of one call; null before the first that cost anything. */
@@ -18,7 +20,8 @@ export class CostKey {
   /** The first cell is in flight, and the others wait for its bill. */
   probing = false
 
-  constructor(declared: MicroUsd | null, free: boolean) {
+  constructor(declared: MicroUsd | null, free: boolean, isVariant: boolean) {
+    this.isVariant = isVariant
     this.#declared = declared
     this.free = free
   }

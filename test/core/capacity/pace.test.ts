@@ -13,8 +13,8 @@ test('a bucket never lets more out than it holds and what flowed in since, and n
     fc.property(asks, limits, (asks, { perMinute, seconds }) => {
       const pace = new Pace(perMinute, seconds)
       const perMs = perMinute / 60_000
-      // Half a second of it is left alone, or half of it, but a request of one always fits.
-      const holds = Math.max(1, (perMinute / 60) * Math.max(seconds - 0.5, seconds / 2))
+      // A quarter of it is left alone, and half a second at least, but a request of one always fits.
+      const holds = Math.max(1, (perMinute / 60) * Math.min(seconds - 0.5, seconds * 0.75))
       const out: { readonly at: number; readonly weight: number }[] = []
       let now = 0
       for (const { after, weight } of asks) {

@@ -32,15 +32,16 @@ async function run(limits: Partial<Record<Name, Enforced>>, cells: number, optio
 
 test('where the limits of the provider are declared, no request over them is ever sent', async () => {
   /*
-   * A minute is 60 s and stays so: 1,200 requests a minute are 20 a second, and a bucket of 2 s holds 40 of them. Of the
-   * 70 cells 30 may leave at once (half a second of the bucket is left alone), the others need (70 − 30) / 20 = 2 s.
-   * 60,000 tokens a minute are 1,000 a second, in a bucket of 2,000: 70 calls of 100 tokens need 5.5 s.
+   * A minute is 60 s and stays so: 600 requests a minute are 10 a second, and a bucket of 8 s holds 80 of them. Of the
+   * 90 cells 60 may leave at once (a quarter of the bucket is left alone: a busy machine is late with some), the others
+   * need (90 − 60) / 10 = 3 s. 60,000 tokens a minute are 1,000 a second, in a bucket of 8,000: what 90 calls of 90
+   * tokens have above 6,000 needs 2.1 s.
    */
-  const cells = 70
+  const cells = 90
   const limits = {
-    openai: { concurrency: 16, requestsPerMinute: 1_200, burstSeconds: 2, ms: 20 },
-    anthropic: { concurrency: 16, tokensPerMinute: 60_000, burstSeconds: 2, ms: 20 },
-    groq: { concurrency: 2, burstSeconds: 2, ms: 20 },
+    openai: { concurrency: 16, requestsPerMinute: 600, burstSeconds: 8, ms: 20 },
+    anthropic: { concurrency: 16, tokensPerMinute: 60_000, burstSeconds: 8, ms: 20 },
+    groq: { concurrency: 2, burstSeconds: 8, ms: 20 },
   }
   const lanes = Object.entries(limits).map(([name, { ms: _, ...limit }]) => ({ match: `${name}/*`, ...limit }))
   const { result, provider, names, counted, inspected } = await run(limits, cells, {

@@ -16,7 +16,7 @@ export interface Enforced {
   readonly untilRefused?: boolean
 }
 
-export const INPUT_TOKENS = 40
+export const INPUT_TOKENS = 30
 export const OUTPUT_TOKENS = 60
 const WEIGHT = INPUT_TOKENS + OUTPUT_TOKENS
 
