@@ -102,6 +102,18 @@ export function runVitest(
   return startVitest(root, args, env).done
 }
 
+/** Resolves when the run has printed the text; fails when it ends without. */
+export async function printed(run: VitestRun, text: string): Promise<void> {
+  let over = false
+  const end = run.done.then(() => {
+    over = true
+  })
+  while (!run.printed().includes(text)) {
+    if (over) throw new Error(`the run ended before it printed ${text}:\n${run.printed()}`)
+    await Promise.race([end, new Promise((resolve) => setTimeout(resolve, 20))])
+  }
+}
+
 /** Files of the newest run of a project. */
 export async function newestRun(root: string): Promise<{
   readonly dir: string

@@ -43,6 +43,12 @@ async function until(run: VitestRun, what: string, holds: () => boolean): Promis
   }
 }
 
+/** The process that writes the run: Vitest itself, behind whatever started it. */
+function ownerOf(root: string): number {
+  const id = readFileSync(join(root, '.evals/latest'), 'utf8').trim()
+  return (JSON.parse(readFileSync(join(root, '.evals', id, 'owner.1.json'), 'utf8')) as { pid: number }).pid
+}
+
 function settledLines(root: string): number {
   const id = readFileSync(join(root, '.evals/latest'), 'utf8').trim()
   return readFileSync(join(root, '.evals', id, 'journal.jsonl'), 'utf8').split('"kind":"settled"').length - 1
@@ -112,17 +118,43 @@ describe('forty cells in flight', () => {
     if (signals[0] === 'SIGINT') expect(output).toContain('a displaced handler ran')
   })
 
-  test.skipIf(!hasTerminals)('Ctrl-C at a terminal is the same', async () => {
+  test.skipIf(!hasTerminals).each(['Ctrl-C', 'SIGTERM'] as const)('%s at a terminal is the same', async (how) => {
     const half = halfAnswers()
     const { provider, root, run } = await forty({ shutdownTimeout: 300, answer: half.answer }, startInTerminal)
     await until(run, 'all had asked', () => provider.calls.length === CELLS)
     await until(run, 'half of them were settled', () => settledLines(root) === CELLS / 2)
-    run.child.stdin?.write('\u0003')
+    if (how === 'Ctrl-C') run.child.stdin?.write('\u0003')
+    else process.kill(ownerOf(root), 'SIGTERM')
     const { output } = await run.done
-    expect(output).toContain('SIGINT: no new cells')
+    expect(output).toContain(`${how === 'Ctrl-C' ? 'SIGINT' : how}: no new cells`)
     const whole = await expectWhole(root, provider, half.billed())
     expect(ends(whole.records), output).toEqual({ scored: 20, 'infra_error interrupted': 20 })
-    expect(output).toContain('a displaced handler ran')
+    if (how === 'Ctrl-C') expect(output).toContain('a displaced handler ran')
+  })
+
+  test('a provider that says nothing for longer than stallTimeout is asked again, and its cells are scored', async () => {
+    const asked = new Set<string>()
+    const { provider, root, run } = await forty({
+      stallTimeout: 3_000,
+      env: { CELLS: '3' },
+      answer: ({ body }, response) => {
+        if (asked.has(body)) response.writeHead(200, json).end(completion('gpt-5-mini', 'answer', TOKENS))
+        asked.add(body)
+        return true
+      },
+    })
+    const { code, output } = await run.done
+    expect(code, output).toBe(0)
+    expect(provider.calls).toHaveLength(6)
+    const { records, dir } = await expectWhole(root, provider, 3)
+    for (const { cellId, scenarioId, ...record } of records) {
+      // Whether an answer that never came was billed nobody knows.
+      expect(record).toMatchObject({ status: 'scored', calls: { subject: 1, retried: 1 }, cost: { usd: null } })
+      const raw = readFileSync(join(dir, 'raw', `${cellId}.1.jsonl`), 'utf8')
+      expect(raw).toContain(
+        `no byte came for 3 s (stallTimeout): the request of cell gpt-5-mini > ${scenarioId} > seed 0 in lane openai/gpt-5-mini was ended`,
+      )
+    }
   })
 
   test('subjects that ignore their deadline and ask for ever buy nothing after it', async () => {

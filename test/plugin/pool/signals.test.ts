@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { expectCleanOutput, inspectRun } from '../../harness/inspect.ts'
-import { project, startVitest, type VitestRun } from '../../harness/run-vitest.ts'
+import { printed, project, startVitest } from '../../harness/run-vitest.ts'
 
 /** Runs the forty cells, ten at a time, and sends the signals once ten are in flight. */
 async function stopped(env: NodeJS.ProcessEnv, ...signals: readonly NodeJS.Signals[]) {
@@ -13,18 +13,6 @@ async function stopped(env: NodeJS.ProcessEnv, ...signals: readonly NodeJS.Signa
   }
   const result = await run.done
   return { root, ...result }
-}
-
-/** Resolves when the run has printed the text; fails when it ends without. */
-async function printed(run: VitestRun, text: string): Promise<void> {
-  let over = false
-  const end = run.done.then(() => {
-    over = true
-  })
-  while (!run.printed().includes(text)) {
-    if (over) throw new Error(`the run ended before it printed ${text}:\n${run.printed()}`)
-    await Promise.race([end, new Promise((resolve) => setTimeout(resolve, 20))])
-  }
 }
 
 const counts = (statuses: readonly string[]): Record<string, number> => {
