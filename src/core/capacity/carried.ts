@@ -1,11 +1,25 @@
-import { type MicroUsd, toMicroUsd } from '../record/usage.ts'
+import { type MicroUsd, toMicroUsd, toUsd } from '../record/usage.ts'
 
-/** What the journal of an earlier part of the run says of one attempt at a cell. */
+/** What the journal of an earlier part of the run says of attempts at a cell. */
 export interface EarlierAttempt {
-  /** `heldMicroUsd` of its `admitted` line; null where no budget was set. */
+  /** `heldMicroUsd` of its `admitted` lines, added up; null where no budget was set. */
   readonly heldMicroUsd: MicroUsd | null
   /** `cost.usd` of its record, null where that is unknown; undefined: it was admitted and has no record. */
   readonly usd: number | null | undefined
+}
+
+/** Calls of attempts whose records, if they have any, do not say what they cost. */
+interface EarlierCalls {
+  readonly microUsd: MicroUsd
+  readonly unknownCalls: number
+  /** Null: nothing bounds them. */
+  readonly boundMicroUsd: MicroUsd | null
+}
+
+/** The part of them that is known, and the part that is not, with its bound as what was held for it. */
+export function attemptsOfCalls({ microUsd, boundMicroUsd, unknownCalls }: EarlierCalls): EarlierAttempt[] {
+  const known = { heldMicroUsd: null, usd: toUsd(microUsd) }
+  return unknownCalls === 0 ? [known] : [known, { heldMicroUsd: boundMicroUsd, usd: undefined }]
 }
 
 /**

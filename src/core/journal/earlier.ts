@@ -5,6 +5,12 @@ import type { EarlierSpend, EntryOf } from './entry.ts'
 import type { JournalEnd, JournalLine } from './read.ts'
 import type { RecordPlace } from './recorded.ts'
 
+export interface Admitted {
+  readonly attempt: number
+  /** Null where no budget was set. */
+  readonly heldMicroUsd: MicroUsd | null
+}
+
 /** What an earlier run knows of a cell. The texts stay in its journal: they are read again when they are wanted. */
 export interface EarlierCell {
   /** Its last record. */
@@ -17,8 +23,8 @@ export interface EarlierCell {
         readonly calls: number
       })
     | null
-  /** Its last attempt that may have reached a network. */
-  readonly admitted: { readonly attempt: number; readonly heldMicroUsd: MicroUsd | null } | null
+  /** Its attempts that may have reached a network, in order. */
+  readonly admitted: readonly Admitted[]
   /** The last output that was journalled. */
   readonly output: { readonly attempt: number; readonly place: RecordPlace; readonly faithful: boolean } | null
 }
@@ -44,7 +50,7 @@ export interface EarlierRun {
   readonly journal: JournalEnd & { readonly lines: number }
 }
 
-const NOTHING: EarlierCell = { record: null, admitted: null, output: null }
+const NOTHING: EarlierCell = { record: null, admitted: [], output: null }
 
 /** @throws JournalDamagedError where a line is damaged */
 export function earlierRun(lines: Generator<JournalLine, JournalEnd>): EarlierRun {
@@ -77,9 +83,7 @@ export function earlierRun(lines: Generator<JournalLine, JournalEnd>): EarlierRu
         continuedBy.set(entry.campaignId, entry.by)
         break
       case 'admitted':
-        set(entry.cellId, {
-          admitted: { attempt: entry.attempt, heldMicroUsd: entry.heldMicroUsd ?? null },
-        })
+        set(entry.cellId, { admitted: withAttempt(cells.get(entry.cellId)?.admitted ?? [], entry) })
         break
       case 'subject-settled': {
         const faithful = entry.subject?.faithful === true && (entry.output !== undefined || entry.file !== undefined)
@@ -117,4 +121,12 @@ export function earlierRun(lines: Generator<JournalLine, JournalEnd>): EarlierRu
     })
   }
   return { run, end, campaigns, cells, journal: { ...next.value, lines: count } }
+}
+
+function withAttempt(
+  before: readonly Admitted[],
+  { attempt, heldMicroUsd }: Pick<EntryOf<'admitted'>, 'attempt' | 'heldMicroUsd'>,
+): readonly Admitted[] {
+  const admitted: Admitted = { attempt, heldMicroUsd: heldMicroUsd ?? null }
+  return before.length === 0 ? [admitted] : [...before.filter((each) => each.attempt !== attempt), admitted]
 }

@@ -63,7 +63,7 @@ function isSettled(cell: EarlierCell | undefined): boolean {
 }
 
 const lastAttempt = ({ record, admitted, output }: EarlierCell): number =>
-  Math.max(record?.attempts ?? 0, admitted?.attempt ?? 0, output?.attempt ?? 0)
+  Math.max(record?.attempts ?? 0, admitted.at(-1)?.attempt ?? 0, output?.attempt ?? 0)
 
 /**
  * What becomes of every cell of a campaign whose fingerprint an earlier run has too. The order in which that run settled
@@ -98,23 +98,25 @@ export function resumePlan(
 
 /** A record's cost covers the attempts before it in its run; where there is none that lasts, each attempt is looked for. */
 function* spentOn(cellId: string, cell: EarlierCell, fate: CellFate, known: number): Generator<SpentAttempt> {
-  const { record, admitted } = cell
+  const { record } = cell
   let next = known + 1
   if (fate.kind !== 'rescored' && record !== null && record.microUsd !== null && record.attempts >= next) {
     yield { cellId, attempt: record.attempts, from: 'record', microUsd: record.microUsd, calls: record.calls }
     next = record.attempts + 1
   }
   for (let attempt = next; attempt <= lastAttempt(cell); attempt++) {
-    const heldMicroUsd = admitted?.attempt === attempt ? admitted.heldMicroUsd : null
-    yield { cellId, attempt, from: 'capture', heldMicroUsd }
+    yield { cellId, attempt, from: 'capture', heldMicroUsd: heldFor(cell, attempt) }
   }
   // Added to what is known of it already: its judges may have been cut off more than once.
   if (fate.kind === 'rescored' && fate.attempt < next) {
-    yield { cellId, attempt: fate.attempt, from: 'capture', heldMicroUsd: null }
+    yield { cellId, attempt: fate.attempt, from: 'capture', heldMicroUsd: heldFor(cell, fate.attempt) }
   }
 }
 
-const NOTHING: EarlierCell = { record: null, admitted: null, output: null }
+const heldFor = ({ admitted }: EarlierCell, attempt: number): MicroUsd | null =>
+  admitted.find((each) => each.attempt === attempt)?.heldMicroUsd ?? null
+
+const NOTHING: EarlierCell = { record: null, admitted: [], output: null }
 
 function fateOf(cell: EarlierCell, before: number, holds: boolean): CellFate {
   const { record, output } = cell

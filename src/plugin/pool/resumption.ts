@@ -1,4 +1,4 @@
-import { carriedSpend, type EarlierAttempt } from '../../core/capacity/carried.ts'
+import { attemptsOfCalls, carriedSpend, type EarlierAttempt } from '../../core/capacity/carried.ts'
 import { createAppender } from '../../core/journal/append.ts'
 import type { EarlierCampaign } from '../../core/journal/earlier.ts'
 import { type EarlierSpend, type JournalEntry, settledEntry, type WrittenEntry } from '../../core/journal/entry.ts'
@@ -8,9 +8,9 @@ import { countFates, resumedReasons } from '../../core/journal/resumption.ts'
 import type { PriceOverrides } from '../../core/record/cost.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { Spend } from '../../core/record/spend.ts'
-import { toUsd } from '../../core/record/usage.ts'
 import type { Reason } from '../../core/report/report.ts'
 import type { Capture } from '../../core/traffic/capture.ts'
+import type { CallRole } from '../../core/traffic/exchange.ts'
 import { type CarriedCell, type Rescore, settlementOf } from '../control.ts'
 import { tellingOf } from '../telling.ts'
 import type { CampaignState } from './campaign-state.ts'
@@ -144,7 +144,8 @@ export class Resumption {
     const fates = await this.#checkRescores(plan.fates, holds, journal, files)
     // Where nothing was captured nobody saw the bill either.
     const trusted = state.plan.capture === 'on' && (await isTrusted(journal))
-    const spends = [...plan.spends, ...(await spendsOf(plan.spent, fates, files, trusted, this.#options.prices))]
+    const { added, kept } = await spendsOf(plan.spent, fates, files, trusted, this.#options.prices)
+    const spends = [...plan.spends, ...added]
     const counts = countFates(fates.values())
     const from = journal.runId
     const since = journal.run.run?.startedAt ?? new Date().toISOString()
@@ -153,7 +154,7 @@ export class Resumption {
     await this.#options.append({ kind: 'resumed', campaignId, from, since, carried, rescored, spends })
     await files.carry(new Set([...fates].flatMap(([cellId, { kind }]) => (kind === 'carried' ? [cellId] : []))))
     const carriedCells = await this.#carry(state, journal, fates)
-    const spent = carriedSpend([...attemptsOf(state, journal), ...spends.flatMap(attemptsOfSpend)])
+    const spent = carriedSpend([...attemptsOf(state, journal), ...[...spends, ...kept].flatMap(attemptsOfCalls)])
     for (const [cellId, fate] of fates) takeFate(state, cellId, fate, journal)
     const reasons = resumedReasons(counts, spends)
     const started = since.slice(0, 16).replace('T', ' ')
@@ -217,8 +218,6 @@ function isWhole({ exchanges, unfinished }: Capture, calls: number): boolean {
   return exchanges.filter(({ role }) => role !== 'judge').length >= calls && unfinished.every(isJudge)
 }
 
-const isJudge = ({ role }: { readonly role: string }): boolean => role === 'judge'
-
 /** Captures are not synced line by line: what the machine had not written when it went down is missing from them. */
 async function isTrusted({ dir }: EarlierJournal): Promise<boolean> {
   const first = await firstOwner(dir)
@@ -228,14 +227,17 @@ async function isTrusted({ dir }: EarlierJournal): Promise<boolean> {
 /** What the carried cells were charged, and what was held for them where nobody knows it. */
 function* attemptsOf({ settled }: CampaignState, { run }: EarlierJournal): Generator<EarlierAttempt> {
   for (const [cellId, { record }] of settled) {
-    const heldMicroUsd = run.cells.get(cellId)?.admitted?.heldMicroUsd ?? null
+    const admitted = run.cells.get(cellId)?.admitted ?? []
+    const heldMicroUsd = admitted.reduce((sum, each) => sum + (each.heldMicroUsd ?? 0), 0)
     yield { heldMicroUsd, usd: (JSON.parse(record) as RunRecord).cost.usd }
   }
 }
 
-function attemptsOfSpend({ microUsd, boundMicroUsd, unknownCalls }: EarlierSpend): EarlierAttempt[] {
-  const known = { heldMicroUsd: null, usd: toUsd(microUsd) }
-  return unknownCalls === 0 ? [known] : [known, { heldMicroUsd: boundMicroUsd, usd: undefined }]
+interface Spends {
+  /** To be told of: no record will contain it. */
+  readonly added: readonly EarlierSpend[]
+  /** Of subjects whose outputs are scored now: their records will, and the budget has it less already. */
+  readonly kept: readonly Spend[]
 }
 
 async function spendsOf(
@@ -244,31 +246,41 @@ async function spendsOf(
   files: CarriedFiles,
   trusted: boolean,
   prices: PriceOverrides,
-): Promise<EarlierSpend[]> {
-  if (spent.length === 0) return []
+): Promise<Spends> {
+  if (spent.length === 0) return { added: [], kept: [] }
   // With it comes the price list.
   const { addSpend, NO_SPEND, spendOf, unknownSpend } = await import('../../core/record/spend.ts')
-  const spends: EarlierSpend[] = []
+  const added: EarlierSpend[] = []
+  const kept: Spend[] = []
   for (const attempt of spent) {
     const { cellId } = attempt
     const fate = fates.get(cellId)
     const part = fate?.kind === 'rescored' && fate.attempt === attempt.attempt ? 'judges' : 'all'
-    let spend: Spend
-    if (attempt.from === 'record') spend = { ...NO_SPEND, calls: attempt.calls, microUsd: attempt.microUsd }
-    else {
-      const capture = await files.capture(cellId, attempt.attempt)
-      spend = spendOf(part === 'all' ? capture : judgesOf(capture), prices)
-      if (!trusted) spend = addSpend(spend, unknownSpend(null))
-      // What a budget held for the cell bounds what nothing else does.
-      if (spend.boundMicroUsd === null) spend = { ...spend, boundMicroUsd: attempt.heldMicroUsd }
+    if (attempt.from === 'record') {
+      const { calls, microUsd } = attempt
+      added.push({ cellId, attempt: attempt.attempt, part, ...NO_SPEND, calls, microUsd })
+      continue
     }
-    if (part === 'all' || spend.calls > 0) spends.push({ cellId, attempt: attempt.attempt, part, ...spend })
+    const capture = await files.capture(cellId, attempt.attempt)
+    // What a budget held for the cell bounds what nothing else does.
+    const bounded = (spend: Spend): Spend =>
+      spend.boundMicroUsd === null ? { ...spend, boundMicroUsd: attempt.heldMicroUsd } : spend
+    let spend = spendOf(part === 'all' ? capture : only(capture, isJudge), prices)
+    if (part === 'judges') kept.push(bounded(spendOf(only(capture, isSubject), prices)))
+    if (!trusted) spend = addSpend(spend, unknownSpend(null))
+    if (part === 'all' || spend.calls > 0) {
+      added.push({ cellId, attempt: attempt.attempt, part, ...bounded(spend) })
+    }
   }
-  return spends
+  return { added, kept }
 }
 
-function judgesOf({ exchanges, sent, unfinished }: Capture): Capture {
-  return { exchanges: exchanges.filter(isJudge), sent: sent.filter(isJudge), unfinished: unfinished.filter(isJudge) }
+type Called = { readonly role: CallRole }
+const isJudge = ({ role }: Called): boolean => role === 'judge'
+const isSubject = ({ role }: Called): boolean => role !== 'judge'
+
+function only({ exchanges, sent, unfinished }: Capture, isOf: (call: Called) => boolean): Capture {
+  return { exchanges: exchanges.filter(isOf), sent: sent.filter(isOf), unfinished: unfinished.filter(isOf) }
 }
 
 function takeFate(state: CampaignState, cellId: string, fate: CellFate, journal: EarlierJournal): void {

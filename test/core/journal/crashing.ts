@@ -1,5 +1,13 @@
 import { cellsOf } from '../../../src/core/campaign/cells.ts'
 import type { CampaignPlan, PlannedCell } from '../../../src/core/campaign/plan.ts'
+import { attemptsOfCalls, carriedSpend, type EarlierAttempt } from '../../../src/core/capacity/carried.ts'
+import {
+  createGovernor,
+  type Governor,
+  type GovernorEffect,
+  type GovernorEvent,
+} from '../../../src/core/capacity/governor.ts'
+import type { BudgetSnapshot } from '../../../src/core/capacity/snapshot.ts'
 import { type EarlierRun, earlierRun } from '../../../src/core/journal/earlier.ts'
 import type { EarlierSpend, EntryOf, JournalEntry } from '../../../src/core/journal/entry.ts'
 import type { JournalEnd, JournalLine } from '../../../src/core/journal/read.ts'
@@ -41,6 +49,105 @@ export interface Script {
   readonly judged: (cell: PlannedCell) => boolean
   /** How the attempt ends; default: it is scored. */
   readonly ends?: (cell: PlannedCell, attempt: number) => 'scored' | 'infra_error' | 'judge_error'
+  /** Micro-USD that all lives together may spend; default: no budget. */
+  readonly budget?: number
+}
+
+const LANES = { subject: 'p/subject', judge: 'p/judge' } as const
+
+type Decision = Extract<GovernorEffect, { readonly type: 'lease-granted' | 'lease-refused' }>
+
+function governorOf(cells: number, limitMicroUsd: number): Governor {
+  const lanes = (['subject', 'judge'] as const).map((role) => ({
+    match: LANES[role],
+    usdPerCell: BOUND[role] / 1_000_000,
+  }))
+  return createGovernor({ cells, lanes }, () => 0, { budget: { limitMicroUsd } })
+}
+
+/** Where there is no money to think of: a thousand lives of 200 cells are to be quick. */
+function slotsAlone(cells: number): Pick<Governor, 'send' | 'snapshot'> {
+  const waiting: string[] = []
+  let free = cells
+  let leaseId = 1
+  return {
+    send(events) {
+      const effects: GovernorEffect[] = []
+      for (const event of events) {
+        if (event.type === 'ask-lease') waiting.push(event.request.cellId)
+        else if (event.type === 'release-lease') free++
+        else if (event.type === 'ask-judge')
+          effects.push({ type: 'judge-granted', judgeId: event.judgeId, waitedMs: 0 })
+        else if (event.type === 'ask-permit') {
+          effects.push({ type: 'permit-granted', permitId: event.permitId, waitedMs: 0 })
+        }
+      }
+      for (; free > 0 && waiting.length > 0; free--) {
+        effects.push({ type: 'lease-granted', cellId: waiting.shift() ?? '', leaseId: leaseId++, queueMs: 0 })
+      }
+      return effects
+    },
+    snapshot: () => createGovernor({}, () => 0).snapshot(),
+  }
+}
+
+/** Asks the governor, the real one under a budget, and tells it of everything as it happens. */
+class Admission {
+  readonly #governor: Pick<Governor, 'send' | 'snapshot'>
+  /** Cells that may go, with what is held for them, or may not: since somebody last looked. */
+  decided: Decision[] = []
+  #judges = new Set<number>()
+  #permits = new Set<number>()
+  #next = 1
+
+  constructor(slots: number, budget: number | undefined) {
+    this.#governor = budget === undefined ? slotsAlone(slots) : governorOf(slots, budget)
+  }
+
+  get budget(): BudgetSnapshot | undefined {
+    return this.#governor.snapshot().budgets[0]
+  }
+
+  send(...events: readonly GovernorEvent[]): void {
+    for (const effect of this.#governor.send(events)) {
+      switch (effect.type) {
+        case 'lease-granted':
+        case 'lease-refused':
+          this.decided.push(effect)
+          break
+        case 'judge-granted':
+          this.#judges.add(effect.judgeId)
+          break
+        case 'permit-granted':
+          this.#permits.add(effect.permitId)
+          break
+        default:
+          throw new Error(`nothing here is to end in ${effect.type}`)
+      }
+    }
+  }
+
+  /** Waits for the permit; gives what takes the bill. */
+  *permit(cellId: string, role: Role): Generator<void, (microUsd: number | null) => void> {
+    const permitId = this.#next++
+    this.send({
+      type: 'ask-permit',
+      permitId,
+      request: { cellId, lane: LANES[role], role, tokens: { input: 1, output: 1 }, boundMicroUsd: BOUND[role] },
+    })
+    while (!this.#permits.has(permitId)) yield
+    return (microUsd) => {
+      const result = { kind: 'answered' } as const
+      this.send({ type: 'release-permit', permitId, outcome: { result, tokens: null, microUsd } })
+    }
+  }
+
+  *judge(cellId: string): Generator<void, () => void> {
+    const judgeId = this.#next++
+    this.send({ type: 'ask-judge', judgeId, request: { cellId, lane: LANES.judge } })
+    while (!this.#judges.has(judgeId)) yield
+    return () => this.send({ type: 'release-judge', judgeId })
+  }
 }
 
 /** A provider that counts, and disks with the runs of a campaign: what a crash leaves is what was written before it. */
@@ -49,6 +156,8 @@ export class Machine {
   readonly captures: Map<string, CaptureLine[]>[] = []
   /** Calls that reached the provider, by cell and role: what is true about money. */
   readonly calls = new Map<string, number>()
+  /** What the governor of the last life says of the budget. */
+  budget: BudgetSnapshot | undefined
   #left: number
 
   /** @param steps durable writes before the first run dies */
@@ -94,18 +203,33 @@ export class Machine {
     this.captures.push(capture)
     const write = (entry: JournalEntry): void => this.#step(() => journal.push(entry))
     write(runEntry(`r${this.journals.length}`))
-    const fates = earlier === null ? null : this.#carry(script, earlier, reconciled, capture, write)
+    const admission = new Admission(slots, script.budget)
+    const fates = earlier === null ? null : this.#carry(script, earlier, reconciled, capture, write, admission)
     write({ kind: 'plan', plan, fingerprint: someDigest, selection: 'all', skipped: false })
     const waiting = cells.filter(({ cellId }) => fates?.get(cellId)?.kind !== 'carried')
     const flying: Generator<void>[] = []
-    while (waiting.length + flying.length > 0) {
-      while (flying.length < slots && waiting.length > 0) {
-        const cell = waiting.shift()
-        if (cell !== undefined) flying.push(this.#cell(script, cell, fates?.get(cell.cellId), capture, write))
+    admission.send(
+      ...waiting.map(({ cellId, campaignId, position }): GovernorEvent => {
+        const rank = [...position, campaignId] as const
+        return { type: 'ask-lease', request: { cellId, lane: LANES.subject, rank, judges: [LANES.judge] } }
+      }),
+    )
+    const left = new Map(waiting.map((cell) => [cell.cellId, cell]))
+    while (left.size + flying.length > 0) {
+      for (const decision of admission.decided.splice(0)) {
+        const cell = left.get(decision.cellId)
+        if (cell === undefined) throw new Error('it was decided before')
+        left.delete(cell.cellId)
+        const fate = fates?.get(cell.cellId)
+        if (decision.type === 'lease-granted')
+          flying.push(this.#cell(script, cell, fate, capture, write, admission, decision))
+        else write({ kind: 'settled', record: unrun(plan, cell, 'budget', attemptsOf(fate)) })
       }
+      if (flying.length === 0 && left.size > 0) throw new Error('cells wait, and nothing is in flight')
       const at = Math.floor(random() * flying.length)
       if (flying[at]?.next().done === true) flying.splice(at, 1)
     }
+    this.budget = admission.budget
     write({ kind: 'end', reason: 'finished' })
   }
 
@@ -115,15 +239,14 @@ export class Machine {
     fate: CellFate | undefined,
     capture: Map<string, CaptureLine[]>,
     write: (entry: JournalEntry) => void,
+    admission: Admission,
+    { leaseId, heldMicroUsd }: Extract<Decision, { readonly type: 'lease-granted' }>,
   ): Generator<void> {
     const { cellId } = cell
+    const held = heldMicroUsd === undefined ? {} : { heldMicroUsd }
     if (fate?.kind === 'held') {
-      const run = { runId: 'r', fingerprint: someDigest, commit: { sha: null, dirty: false } }
-      const { attempts } = fate
-      write({
-        kind: 'settled',
-        record: neverRan(run, plan, cell, { status: 'not_run', reason: 'unknown-effect', attempts }),
-      })
+      write({ kind: 'settled', record: unrun(plan, cell, 'unknown-effect', fate.attempts) })
+      admission.send({ type: 'release-lease', leaseId })
       return
     }
     const rescored = fate?.kind === 'rescored'
@@ -131,30 +254,37 @@ export class Machine {
     const lines = capture.get(`${cellId}.${attempt}`) ?? []
     capture.set(`${cellId}.${attempt}`, lines)
     const call = function* (this: Machine, role: Role): Generator<void> {
-      write({ kind: 'admitted', cellId, attempt, lane: null, at: AT })
+      const charge = yield* admission.permit(cellId, role)
+      // The subject's is the first of the attempt, a judge's that of an attempt whose subject another life ran.
+      if (role === 'subject' || rescored) write({ kind: 'admitted', cellId, attempt, lane: null, ...held, at: AT })
       yield
       this.#step(() => lines.push({ kind: 'sent', role }))
       yield
       this.calls.set(`${cellId} ${role}`, this.called(cellId, role) + 1)
       yield
       this.#step(() => lines.push({ kind: 'exchange', role }))
+      charge(CALL[role])
       yield
     }.bind(this)
     if (!rescored) yield* call('subject')
     const end = ends?.(cell, attempt) ?? 'scored'
     if (end === 'infra_error') {
       write({ kind: 'settled', record: recordAt(cell, attempt, 'infra_error', CALL.subject, false) })
+      admission.send({ type: 'release-lease', leaseId })
       return
     }
     const judges = judged(cell)
     if (judges) {
       if (!rescored) write(outputEntry(cellId, attempt))
       yield
+      const done = yield* admission.judge(cellId)
       yield* call('judge')
+      done()
     }
     const microUsd = CALL.subject + (judges ? CALL.judge : 0)
     if (end === 'judge_error' && !judges) write(outputEntry(cellId, attempt))
     write({ kind: 'settled', record: recordAt(cell, attempt, end, microUsd, judges, rescored) })
+    admission.send({ type: 'release-lease', leaseId })
   }
 
   /** The last run that answers for the campaign. */
@@ -173,15 +303,19 @@ export class Machine {
     reconciled: boolean,
     into: Map<string, CaptureLine[]>,
     write: (entry: JournalEntry) => void,
+    admission: Admission,
   ): ReadonlyMap<string, CellFate> {
     const campaign = run.campaigns.get(plan.campaignId)
     if (campaign === undefined) throw new Error('it was there')
     const captured = this.captures[at] ?? new Map<string, CaptureLine[]>()
     const { fates, spends, spent } = resumePlan(campaign, run.cells, plannedCells(plan), { reconciled })
+    const before: EarlierAttempt[] = []
     const added = spent.map((attempt): EarlierSpend => {
       const { cellId } = attempt
       const fate = fates.get(cellId)
       const part = fate?.kind === 'rescored' && fate.attempt === attempt.attempt ? 'judges' : 'all'
+      const subject = (captured.get(`${cellId}.${attempt.attempt}`) ?? []).filter(({ role }) => role === 'subject')
+      if (part === 'judges') before.push(...attemptsOfCalls(spendOf(subject)))
       const known = { cellId, attempt: attempt.attempt, part } as const
       if (attempt.from === 'record') {
         const { calls, microUsd } = attempt
@@ -200,10 +334,12 @@ export class Machine {
       rescored: counted.filter(({ kind }) => kind === 'rescored').length,
       spends: [...spends, ...added],
     })
+    before.push(...[...spends, ...added].flatMap(attemptsOfCalls))
     for (const [cellId, fate] of fates) {
       if (fate.kind === 'carried') {
         const entry = (this.journals[at] ?? [])[fate.place.offset]
         if (entry?.kind !== 'settled') throw new Error('a record stood there')
+        before.push({ heldMicroUsd: null, usd: entry.record.cost.usd })
         write({ kind: 'settled', record: { ...entry.record, provenance: 'carried' } })
       } else if (fate.kind === 'rescored') {
         const entry = (this.journals[at] ?? [])[fate.place.offset]
@@ -216,8 +352,26 @@ export class Machine {
         write(entry)
       }
     }
+    const { chargedMicroUsd, unknownMicroUsd } = carriedSpend(before)
+    admission.send({ type: 'spent-before', chargedMicroUsd, unknownMicroUsd })
     return fates
   }
+}
+
+function attemptsOf(fate: CellFate | undefined): number {
+  if (fate === undefined || fate.kind === 'carried') return 0
+  // A cell that is not scored after all did not begin its attempt anew: its output stays the last word.
+  return fate.kind === 'rescored' ? fate.attempt - 1 : fate.attempts
+}
+
+function unrun(
+  plan: CampaignPlan,
+  cell: PlannedCell,
+  reason: 'budget' | 'unknown-effect',
+  attempts: number,
+): RunRecord {
+  const run = { runId: 'r', fingerprint: someDigest, commit: { sha: null, dirty: false } }
+  return neverRan(run, plan, cell, { status: 'not_run', reason, attempts })
 }
 
 function spendOf(lines: readonly CaptureLine[]): Omit<EarlierSpend, 'cellId' | 'attempt' | 'part'> {

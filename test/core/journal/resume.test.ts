@@ -92,6 +92,71 @@ describe('a campaign of 200 cells, judges among them, that dies after any write'
     }
   })
 
+  describe('under a budget of so much of what it costs', () => {
+    const cost = whole.paid
+    /** Calls made, by cell and role, of those that a settlement or a journalled output says are never made again. */
+    const lastingCalls = (machine: Machine): string[] => {
+      const journal = machine.journals[0] ?? []
+      const settled = journal.flatMap((entry) =>
+        entry.kind === 'settled' && entry.record.status === 'scored' ? [entry.record.cellId] : [],
+      )
+      const kept = journal.flatMap((entry) => (entry.kind === 'subject-settled' ? [entry.cellId] : []))
+      return [
+        ...settled.map((cellId) => `${cellId} judge`),
+        ...[...settled, ...kept].map((cellId) => `${cellId} subject`),
+      ]
+    }
+
+    /** P2: what was paid is charged or unknown, and all of it within the budget, whatever died. */
+    function expectWithin(machine: Machine, budget: number): void {
+      const { chargedMicroUsd = 0, unknownMicroUsd = 0, heldMicroUsd = 1, overshootMicroUsd = 1 } = machine.budget ?? {}
+      expect([heldMicroUsd, overshootMicroUsd]).toEqual([0, 0])
+      expect(chargedMicroUsd + unknownMicroUsd).toBeLessThanOrEqual(budget)
+      expect(machine.paid).toBeGreaterThanOrEqual(chargedMicroUsd)
+      expect(machine.paid).toBeLessThanOrEqual(chargedMicroUsd + unknownMicroUsd)
+      const { unknown, bound } = account(machine)
+      expect(unknownMicroUsd).toBe(bound)
+      if (unknown === 0) expect(machine.paid).toBe(chargedMicroUsd)
+    }
+
+    test.each([30, 76, 107])(
+      '%d per cent: nothing is exceeded, forgotten or bought twice, and more money ends it',
+      (percent) => {
+        const budget = Math.floor((cost * percent) / 100)
+        const tight = (seed: number): Script => ({ ...script(), random: numbers(seed), budget })
+        const once = new Machine()
+        expect(once.run(tight(7))).toBe(true)
+        const writes = (once.journals[0]?.length ?? 0) + [...(once.captures[0]?.values() ?? [])].flat().length
+        // All writes are done in the three of them together.
+        for (let dies = 1 + (percent % 3); dies < writes; dies += 3) {
+          const machine = new Machine(dies)
+          expect(machine.run(tight(7))).toBe(false)
+          const before = new Map(machine.calls)
+          const never = lastingCalls(machine)
+          expect(machine.run(tight(dies), Number.POSITIVE_INFINITY)).toBe(true)
+          expect(
+            never.filter((call) => machine.calls.get(call) !== before.get(call)),
+            `bought again after ${dies} writes`,
+          ).toEqual([])
+          expectWithin(machine, budget)
+          const { records } = account(machine)
+          expect(records).toHaveLength(200)
+          const unrun = records.filter(({ status }) => status !== 'scored')
+          expect(unrun.every(({ status, reason }) => status === 'not_run' && reason === 'budget')).toBe(true)
+          // Nobody is refused while there is money for one more cell.
+          const { chargedMicroUsd = 0, unknownMicroUsd = 0 } = machine.budget ?? {}
+          const left = budget - chargedMicroUsd - unknownMicroUsd
+          if (unrun.length > 0) expect(left).toBeLessThan(BOUND.subject + BOUND.judge)
+          // One that is done would be measured anew.
+          if (dies % 7 !== 0 || unrun.length === 0) continue
+          expect(machine.run({ ...tight(dies + 1), budget: cost * 2 }, Number.POSITIVE_INFINITY)).toBe(true)
+          expectSound(machine, script(), wholeRecords)
+          expectWithin(machine, cost * 2)
+        }
+      },
+    )
+  })
+
   test('P5: one that died before its verdict, with every cell settled, spends nothing more', () => {
     const machine = new Machine(steps - 1)
     machine.run(script())
@@ -238,6 +303,9 @@ describe('what becomes of a cell', () => {
       { attempt: 2, from: 'capture' },
     ]
     expect(fateAfter([admitted(1), admitted(2)]).spent).toMatchObject(both)
+    // Each with what was held for it.
+    const held = fateAfter([admitted(1, 500), admitted(2, 700)]).spent
+    expect(held).toMatchObject([{ heldMicroUsd: 500 }, { heldMicroUsd: 700 }])
     expect(fateAfter([admitted(1), admitted(2), outputEntry(cellId, 2)]).spent).toMatchObject(both)
     // A record has the calls of both in its bill.
     const cost = { usd: 0.0002, provenance: 'estimated', subjectUsd: 0.0002, judgeUsd: 0 } as const

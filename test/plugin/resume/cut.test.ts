@@ -58,6 +58,42 @@ test('scenarios 43 to 50: cut after any line of its journal, a run goes on to th
   expect(lines).toBeGreaterThanOrEqual(40)
 }, 300_000)
 
+test('under a budget, cut after any line, all that was ever paid is the budget’s, and more money ends it', async () => {
+  // Enough for most: while a cell is in flight 18 are held for it.
+  const limit = 45
+  let lines = 0
+  let refused = 0
+  const tight = await drive(join(folder, 'tight'), { calls: [] }, limit)
+  const bytes = await readFile(join(tight.dir, 'journal.jsonl'))
+  for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, end + 1)) {
+    if (++lines % 2 === 1 || end > bytes.indexOf('"kind":"verdict"') - 60) continue
+    const root = join(folder, 'cut-tight')
+    const ledger = await died(tight, root, end + 1, (cellId) => (Number.parseInt(cellId.slice(-1), 16) + lines) % 4 < 2)
+    const next = await drive(root, ledger, limit)
+    expect(next.refused).toBeNull()
+    const of = (entries: Awaited<ReturnType<typeof journalOf>>) =>
+      entries.flatMap((entry) => (entry.kind === 'budget' ? [entry] : []))[0]
+    const budget = of(await journalOf(next.dir))
+    const { chargedMicroUsd = 0, unknownMicroUsd = 0 } = budget ?? {}
+    expect(budget, `after line ${lines}`).toMatchObject({ heldMicroUsd: 0, limitMicroUsd: limit })
+    expect(charged(ledger)).toBeGreaterThanOrEqual(chargedMicroUsd)
+    expect(charged(ledger), `after line ${lines}`).toBeLessThanOrEqual(chargedMicroUsd + unknownMicroUsd)
+    expect(chargedMicroUsd + unknownMicroUsd).toBeLessThanOrEqual(limit)
+    expect(next.records).toHaveLength(12)
+    const unrun = next.records.filter(({ status }) => status !== 'scored')
+    refused += unrun.length
+    expect(unrun.every(({ status, reason }) => status === 'not_run' && reason === 'budget')).toBe(true)
+    if (unrun.length === 0 || lines % 8 !== 0) continue
+    const calls = ledger.calls.length
+    const last = await drive(root, ledger, 1_000)
+    expect(byCell(last.records).map(lasting)).toEqual(byCell(whole.records).map(lasting))
+    // What was refused, and no subject whose output was journalled.
+    expect(ledger.calls.length - calls).toBeLessThanOrEqual(2 * unrun.length)
+  }
+  expect(lines).toBeGreaterThanOrEqual(30)
+  expect(refused).toBeGreaterThan(0)
+}, 300_000)
+
 test('cut inside its last lines, a run goes on from what stands before the cut', async () => {
   const ends = [...journal.entries()].flatMap(([at, byte]) => (byte === 10 ? [at] : []))
   // The last lines say verdict and end; those before them are of cells.

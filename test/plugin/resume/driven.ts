@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import { cellsOf } from '../../../src/core/campaign/cells.ts'
 import type { CampaignPlan, PlannedCell } from '../../../src/core/campaign/plan.ts'
 import type { RunRecord } from '../../../src/core/record/record.ts'
+import type { MicroUsd } from '../../../src/core/record/usage.ts'
 import type { CallRole, Exchange } from '../../../src/core/traffic/exchange.ts'
 import { encodeExchange } from '../../../src/core/traffic/format.ts'
 import { encodeSent } from '../../../src/core/traffic/sent.ts'
@@ -18,6 +19,7 @@ const AT = '2026-01-02T03:04:05.000Z'
 /** What a call costs by the list, and what its request could have cost. */
 const COST: { readonly [role in CallRole]: number } = { subject: 2, judge: 2, setup: 0 }
 const BOUND = 9
+const LANE = 'openai/gpt-5-mini'
 
 /** A campaign of 12 cells; a judge scores each second of them. */
 export const drivenPlan: CampaignPlan = planOf('triage', ['a', 'b'], ['s0', 's1', 's2'], 2)
@@ -38,19 +40,19 @@ export interface Driven {
 }
 
 /** Runs the campaign as a worker would, through the real main process side and the real files. */
-export async function drive(root: string, ledger: Ledger): Promise<Driven> {
+export async function drive(root: string, ledger: Ledger, budget: MicroUsd | null = null): Promise<Driven> {
   const said: string[] = []
   await mkdir(join(root, 'evals'), { recursive: true })
   const run = await Run.open({
     root,
     projectName: 'evals',
-    options: resolveOptions({}, 'a test'),
+    options: resolveOptions({ capacity: { lanes: [{ match: '*', usdPerCell: (2 * BOUND) / 1_000_000 }] } }, 'a test'),
     bail: 0,
     env: {},
     policy: { traffic: 'live', reason: 'a test' },
     modules: { root, filesOf: async () => [] },
     shard: null,
-    budget: null,
+    budget,
     resume: { reconciled: false, say: (line) => said.push(line) },
     versions: { node: '20', vitest: '4', package: '0' },
   })
@@ -79,16 +81,22 @@ export async function drive(root: string, ledger: Ledger): Promise<Driven> {
 async function driveCell(run: Run, cell: PlannedCell, fingerprint: string, ledger: Ledger): Promise<void> {
   const { cellId, variant, scenario, seed } = cell
   const lease = await run.lease(cellId)
+  // The run has settled it.
+  if (!lease.granted && lease.reason === 'budget') return
   if (!lease.granted) throw new Error(`nothing stands against cell ${cellId}`)
   const { attempt, rescore } = lease
   const raw = rawCapture(run.folder.dir, cellId, attempt)
   const call = async (role: CallRole, ordinal: number): Promise<void> => {
-    await run.admitted(cellId, attempt, 'openai/gpt-5-mini')
+    const { permitId, reply } = run.admission.permit(cellId, { lane: LANE, role, boundMicroUsd: BOUND })
+    const permit = await reply
+    if (!permit.granted) throw new Error(`nothing stands against a call of cell ${cellId}`)
+    await run.admitted(cellId, attempt, LANE)
     const key = `${role} key`
     raw.mark(encodeSent({ role, key, ordinal, at: AT, boundMicroUsd: BOUND }))
     ledger.calls.push({ cellId, role })
     raw.append(`${encodeExchange(exchangeOf(role, key, ordinal))}\n`)
     await raw.flush()
+    run.admission.permitDone(permitId, { result: { kind: 'answered' }, tokens: null, microUsd: COST[role] })
   }
   if (rescore === undefined) await call('subject', 0)
   if (judged(cell)) {
