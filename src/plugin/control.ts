@@ -204,6 +204,8 @@ export interface WorkerSettings {
   readonly record: RecordCommand
   /** The part of the cells that is registered; null: all. */
   readonly shard: Shard | null
+  /** The run is planned and not made: no test and no hook of the file runs. */
+  readonly planOnly: boolean
   /** Provider keys that were unset and got the placeholder. */
   readonly placeholderKeys: readonly string[]
 }

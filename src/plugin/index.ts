@@ -115,10 +115,16 @@ async function configure(
     vitest.config.reporters.push(new CampaignReporter({ source: share.runs }))
   }
   const { runs, shutdown } = share
-  const projectRuns: ProjectRuns = new ProjectRuns(project, options, config.bail || 0, (run) => {
-    runs.opened(run)
-    shutdown.opened(projectRuns, run)
-  })
+  const projectRuns: ProjectRuns = new ProjectRuns(
+    project,
+    options,
+    config.bail || 0,
+    (run) => {
+      runs.opened(run)
+      shutdown.opened(projectRuns, run)
+    },
+    (forecast) => runs.foretold(forecast),
+  )
   for (const text of shadowedLanes(options.capacity)) vitest.logger.warn(`vitest-campaign: ${text}`)
   // A mode, a budget or a shard that is none, or leaves a lane nothing, is said now, not by every worker that starts.
   projectRuns.policy()

@@ -13,6 +13,18 @@ export type Mode = (typeof MODES)[number]
 
 const positiveMs = z.number().positive().finite()
 
+const shown = (value: unknown): string => (value === undefined ? 'nothing' : (JSON.stringify(value) ?? String(value)))
+
+const retry = z.strictObject(
+  { infra: z.union([z.literal(0), z.literal(1)], { error: ({ input }) => `must be 0 or 1, not ${shown(input)}` }) },
+  {
+    error: ({ code, input }) =>
+      code === 'unrecognized_keys'
+        ? undefined
+        : `must be { infra: 0 } or { infra: 1 }, not ${shown(input)}: only infrastructure errors are run again`,
+  },
+)
+
 /**
  * Options of `campaigns()`, the bare plugin, and of `evals()`.
  *
@@ -39,7 +51,7 @@ export const CampaignsOptions = z.strictObject({
   mode: z.enum(MODES).optional(),
   capacity: CapacityOptions.optional(),
   budget: BudgetOptions.optional(),
-  retry: z.strictObject({ infra: z.union([z.literal(0), z.literal(1)], { error: 'must be 0 or 1' }) }).optional(),
+  retry: retry.optional(),
   timeout: positiveMs.optional(),
   stallTimeout: positiveMs.optional(),
   shutdownTimeout: positiveMs.optional(),

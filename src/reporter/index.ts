@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import type { Reporter, TestCase, TestModule, TestRunEndReason, Vitest } from 'vitest/node'
 import { RunRecord } from '../core/record/record.ts'
+import type { RunForecast } from '../core/report/run-forecast.ts'
 import { type FinishedRun, RUN_OUTPUTS, type RunSource } from '../core/report/run-source.ts'
 import { printable } from '../core/traffic/hostile.ts'
 import type { BlobFile } from './blobs.ts'
@@ -45,6 +46,7 @@ export default class CampaignReporter implements Reporter {
 
   onInit(vitest: Vitest): void {
     this.#vitest = vitest
+    this.#source?.onForecast((forecast) => this.#foretell(forecast))
   }
 
   onTestRunStart(): void {
@@ -126,7 +128,14 @@ export default class CampaignReporter implements Reporter {
     return finished
   }
 
-  async #show({ runs, notes }: FinishedRun, modules: readonly TestModule[]): Promise<void> {
+  async #foretell(forecast: RunForecast): Promise<void> {
+    const { renderForecast } = await import('./forecast.ts')
+    const { width, unicode } = this.#page(forecast.project, null)
+    this.#print(renderForecast(forecast, { width, unicode }))
+  }
+
+  async #show({ runs, notes, forecasts = [] }: FinishedRun, modules: readonly TestModule[]): Promise<void> {
+    for (const forecast of forecasts) await this.#foretell(forecast)
     const { renderTerminal, writeDocuments, writeIndex } = await renderers()
     for (const { project, runDir, reports, reportPath, material } of runs) {
       for (const report of reports) {

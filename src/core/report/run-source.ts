@@ -3,6 +3,7 @@ import type { LaneWait } from '../capacity/waiting.ts'
 import type { RunRecord } from '../record/record.ts'
 import type { CampaignMaterial } from './material.ts'
 import type { CampaignReport } from './report.ts'
+import type { RunForecast } from './run-forecast.ts'
 
 /** The state of a run at this moment, for the live line. */
 export interface LiveState {
@@ -67,11 +68,15 @@ export interface FinishedRun {
   readonly red: boolean
   /** Lines to print beside the reports. */
   readonly notes: readonly string[]
+  /** What runs would do and take that were only planned; absent: none was. */
+  readonly forecasts?: readonly RunForecast[]
 }
 
 /** How the reporter reaches the run it reports; the plugin hands it over in the reporter's options. */
 export interface RunSource {
   live(): LiveState | null
+  /** Tells what a run will do and take, and waits until it is shown, before anything of it is bought. */
+  onForecast(show: (forecast: RunForecast) => Promise<void>): void
   /** Shapes of other tools in which this project's cells are told to Vitest's reporters too. */
   taskMeta(project: string): TaskMetaShape | null
   /** The journalled record of a cell of this run or the one before; null for a cell that has none. */

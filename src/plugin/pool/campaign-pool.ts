@@ -1,5 +1,8 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { PoolRunnerInitializer } from 'vitest/node'
+import { servePlanner } from '../forecast/planner.ts'
 import { CampaignWorker } from './campaign-worker.ts'
+import { serveControl } from './control-server.ts'
 import type { ProjectRuns } from './project-runs.ts'
 
 export const POOL_NAME = 'vitest-campaign'
@@ -16,8 +19,13 @@ export function createCampaignPool(runs: ProjectRuns): PoolRunnerInitializer {
         host,
         workerId: ++workers,
         async open() {
+          if (method !== 'collect' && runs.planOnly) {
+            const serve = (port: MessagePort, workerId: number) => servePlanner(port, runs.planner(), workerId)
+            return { run: null, serve, settings: runs.settings(null, placeholders) }
+          }
           const run = method === 'collect' ? null : await runs.current()
-          return { run, settings: runs.settings(run, placeholders) }
+          const serve = run === null ? null : (port: MessagePort, workerId: number) => serveControl(port, run, workerId)
+          return { run, serve, settings: runs.settings(run, placeholders) }
         },
         watched: !runs.debugged,
         say: (text) => runs.say(text),

@@ -3,7 +3,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { PoolWorker, WorkerRequest } from 'vitest/node'
 import type { WorkerSettings } from '../control.ts'
 import type { LostCells } from './cells.ts'
-import { type ControlServer, serveControl } from './control-server.ts'
+import type { ControlServer } from './control-server.ts'
 import type { Host } from './host.ts'
 import type { Run } from './run.ts'
 import { Watchdog } from './watchdog.ts'
@@ -11,8 +11,12 @@ import { Watchdog } from './watchdog.ts'
 export interface CampaignWorkerOptions {
   readonly name: string
   readonly host: Host
-  /** Opens the run (null when only collecting) and says how the thread is to be started. */
-  open(): Promise<{ readonly run: Run | null; readonly settings: WorkerSettings }>
+  /** Opens the run, where there is to be one, and says who answers the thread (null: nobody) and how it is to be started. */
+  open(): Promise<{
+    readonly run: Run | null
+    readonly serve: ((port: MessagePort, workerId: number) => ControlServer) | null
+    readonly settings: WorkerSettings
+  }>
   readonly workerId: number
   /** Whether a thread that answers nothing is ended: under a debugger it may rightly stand still. */
   readonly watched: boolean
@@ -71,11 +75,11 @@ export class CampaignWorker implements PoolWorker {
   }
 
   async start(): Promise<void> {
-    const { run, settings } = await this.#options.open()
+    const { run, serve, settings } = await this.#options.open()
     const vitest = new MessageChannel()
-    const control = run === null ? null : new MessageChannel()
+    const control = serve === null ? null : new MessageChannel()
     const thread = new AbortController()
-    const server = control === null || run === null ? null : serveControl(control.port1, run, this.#options.workerId)
+    const server = control === null || serve === null ? null : serve(control.port1, this.#options.workerId)
     this.#state = { at: 'running', port: vitest.port1, thread, control: server, run }
     this.#options.onThread(this, true)
     if (server !== null && run !== null && this.#options.watched) this.#watch(server, run)

@@ -6,7 +6,7 @@ import type { MainFunctions, WorkerFunctions } from '../control.ts'
 import type { Run } from './run.ts'
 
 export interface ControlServer {
-  readonly worker: BirpcReturn<WorkerFunctions, MainFunctions>
+  readonly worker: Pick<BirpcReturn<WorkerFunctions, MainFunctions>, keyof WorkerFunctions>
   close(): void
 }
 

@@ -13,7 +13,7 @@ import { RUNS } from './run-folder.ts'
 
 /** Runs that are looked through, the newest first. */
 const LOOKED_AT = 100
-const RUN_ID = /^\d{8}T\d{6}Z-[0-9a-f]+$/
+export const RUN_ID = /^\d{8}T\d{6}Z-[0-9a-f]+$/
 const PIECE = 1 << 20
 
 /** A campaign as it is about to run. */

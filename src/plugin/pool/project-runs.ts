@@ -4,9 +4,13 @@ import type { TestProject } from 'vitest/node'
 import type { Shard } from '../../core/campaign/shard.ts'
 import { runBudget } from '../../core/capacity/budget.ts'
 import type { MicroUsd } from '../../core/record/usage.ts'
+import type { RunForecast } from '../../core/report/run-forecast.ts'
 import { printable } from '../../core/traffic/hostile.ts'
 import { createRedactor, PLACEHOLDER_KEY } from '../../core/traffic/redact.ts'
 import type { WorkerSettings } from '../control.ts'
+import { ENV_SWITCHES, envSwitch } from '../env-switch.ts'
+import { Foreteller } from '../forecast/foreteller.ts'
+import { Planner, type PlannerContext } from '../forecast/planner.ts'
 import { plainError, type ResolvedOptions } from '../options.ts'
 import { commandOf, type RecordCommand } from '../record-command.ts'
 import { placeholderKeys } from '../replay/keys.ts'
@@ -21,14 +25,6 @@ import { shardOf } from './sharding.ts'
 
 const { version: packageVersion } = createRequire(import.meta.url)('../../../package.json') as { version: string }
 
-/** @throws TypeError for anything but 0, 1 and nothing */
-function switchOf(name: 'EVALS_RESUME' | 'EVALS_RECONCILE'): boolean | null {
-  const value = process.env[name] ?? ''
-  if (value === '') return null
-  if (value === '0' || value === '1') return value === '1'
-  throw plainError(`${name}=${JSON.stringify(value)} is neither 0 nor 1`)
-}
-
 /** The runs of one eval project: one at a time, opened by its first worker, closed when Vitest's run ends. */
 export class ProjectRuns {
   readonly project: TestProject
@@ -41,15 +37,24 @@ export class ProjectRuns {
   /** A run was opened before: what Vitest runs again in one process is to be run. */
   #again = false
   #replayRun: string | null = null
+  #planner: Planner | null = null
   readonly #bail: number
   readonly #onOpen: (run: Run) => void
+  readonly #onForecast: (forecast: RunForecast) => Promise<void>
 
   /** @param bail failing tests after which nothing new starts; 0: never */
-  constructor(project: TestProject, options: ResolvedOptions, bail: number, onOpen: (run: Run) => void) {
+  constructor(
+    project: TestProject,
+    options: ResolvedOptions,
+    bail: number,
+    onOpen: (run: Run) => void,
+    onForecast: (forecast: RunForecast) => Promise<void>,
+  ) {
     this.project = project
     this.options = options
     this.#bail = bail
     this.#onOpen = onOpen
+    this.#onForecast = onForecast
   }
 
   /** The run in progress, opened by the first call. */
@@ -61,6 +66,22 @@ export class ProjectRuns {
   /** The run in progress, or null when none was opened. */
   get opened(): Promise<Run> | null {
     return this.#run
+  }
+
+  /** EVALS_PLAN=1: says what a run would do and take, and runs nothing. */
+  get planOnly(): boolean {
+    return envSwitch('EVALS_PLAN') === true
+  }
+
+  /** Takes the plans of a run that is not made. */
+  planner(): Planner {
+    this.#planner ??= new Planner(this.#context(this.policy()))
+    return this.#planner
+  }
+
+  /** What was planned, or null where nothing was. */
+  get planned(): RunForecast | null {
+    return this.#planner?.forecast() ?? null
   }
 
   get root(): string {
@@ -76,7 +97,7 @@ export class ProjectRuns {
   policy(): Policy {
     const { EVALS_REPLAY } = process.env
     // Said where Vitest is configured, not by every worker that starts.
-    for (const name of ['EVALS_RESUME', 'EVALS_RECONCILE'] as const) switchOf(name)
+    for (const name of ENV_SWITCHES) envSwitch(name)
     if (replayedRun(this.root, process.env) !== null)
       return { traffic: 'replay', reason: `EVALS_REPLAY=${EVALS_REPLAY}` }
     const { vitest } = this.project
@@ -117,7 +138,8 @@ export class ProjectRuns {
   }
 
   settings(run: Run | null, placeholders: readonly string[]): WorkerSettings {
-    const policy = run?.context.policy ?? { traffic: 'replay', reason: 'listing tests' }
+    const reason = this.planOnly ? 'EVALS_PLAN=1: nothing runs' : 'listing tests'
+    const policy = run?.context.policy ?? { traffic: 'replay', reason }
     return {
       root: this.root,
       runDir: run?.folder.dir ?? '',
@@ -134,6 +156,7 @@ export class ProjectRuns {
       projectName: this.project.name,
       record: this.recordCommand(),
       shard: this.shard(),
+      planOnly: run === null && this.planOnly,
     }
   }
 
@@ -184,6 +207,7 @@ export class ProjectRuns {
   /** The run is over: the next worker opens a new one. */
   ended(): void {
     this.#run = null
+    this.#planner = null
     if (this.#alive !== null) clearInterval(this.#alive)
     this.#alive = null
   }
@@ -199,30 +223,58 @@ export class ProjectRuns {
     const policy = this.policy()
     // Before this run is the latest.
     this.#replayRun = replayedRun(this.root, process.env)
+    const context = this.#context(policy)
     const run = await Run.open({
-      root: this.root,
-      projectName: this.project.name,
-      options: this.options,
+      ...context,
       bail: this.#bail,
       env: this.#environment(this.project.config.env),
-      policy,
-      budget: this.budget(),
-      modules: viteModules(this.project),
-      shard: this.shard(),
-      resume: this.#resume(policy),
+      // What is served costs nothing: there is nothing to be told before.
+      foretell: policy.traffic === 'replay' ? null : this.#foretelling(context),
       versions: { node: process.version, vitest: this.project.vitest.version, package: packageVersion },
     })
     this.#onOpen(run)
     return run
   }
 
+  #context(policy: Policy): PlannerContext {
+    return {
+      root: this.root,
+      projectName: this.project.name,
+      options: this.options,
+      policy,
+      budget: this.budget(),
+      modules: viteModules(this.project),
+      shard: this.shard(),
+      resume: this.#resume(policy),
+    }
+  }
+
+  #foretelling(context: PlannerContext): RunContext['foretell'] {
+    const foreteller = new Foreteller({ ...context, project: context.projectName })
+    return async (states, runId) => {
+      try {
+        let buys = false
+        for (const state of states) {
+          const left = { carried: state.settled, rescored: state.rescores, held: state.held }
+          const { cells } = await foreteller.add(state, left, runId)
+          buys ||= cells.live + cells.rescored > 0
+        }
+        if (buys) await this.#onForecast(foreteller.forecast())
+      } catch (error) {
+        // Nothing of the run depends on it.
+        const why = error instanceof Error ? error.message : String(error)
+        process.stderr.write(`\nvitest-campaign: what this run will take cannot be said: ${printable(why)}\n`)
+      }
+    }
+  }
+
   /** A replay costs nothing and is done again; a watched run that starts again is meant to run. */
   #resume({ traffic }: Policy): RunContext['resume'] {
-    const wanted = switchOf('EVALS_RESUME') !== false && traffic !== 'replay' && !this.#again
+    const wanted = envSwitch('EVALS_RESUME') !== false && traffic !== 'replay' && !this.#again
     this.#again = true
     if (!wanted) return null
     return {
-      reconciled: switchOf('EVALS_RECONCILE') === true,
+      reconciled: envSwitch('EVALS_RECONCILE') === true,
       say: (line) => process.stderr.write(`vitest-campaign: ${printable(line)}\n`),
     }
   }

@@ -1,6 +1,7 @@
 import type { Shard } from '../../core/campaign/shard.ts'
 import type { MicroUsd } from '../../core/record/usage.ts'
 import type { ResolvedOptions } from '../options.ts'
+import type { CampaignState } from './campaign-state.ts'
 import type { ModuleSource } from './code-digest.ts'
 import type { Policy } from './policy.ts'
 
@@ -26,5 +27,7 @@ export interface RunContext {
     /** Tells the user at once. */
     say(line: string): void
   } | null
+  /** Says what campaigns will take, before the first of their cells runs; null: nobody wants to know. Never throws. */
+  readonly foretell: ((states: readonly CampaignState[], runId: string) => Promise<void>) | null
   readonly versions: { readonly node: string; readonly vitest: string; readonly package: string }
 }

@@ -4,6 +4,7 @@ import { type LaneWait, laneWaits } from '../../core/capacity/waiting.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import { leavesOut } from '../../core/report/exit.ts'
 import type { CampaignMaterial } from '../../core/report/material.ts'
+import type { RunForecast } from '../../core/report/run-forecast.ts'
 import type { FinishedRun, FinishInput, LiveState, RunSource, TaskMetaShape } from '../../core/report/run-source.ts'
 import { recordFile } from '../record-command.ts'
 import { cellTraffic } from './cell-traffic.ts'
@@ -21,6 +22,7 @@ export class VitestRuns implements RunSource {
   /** The runs in progress, or the last ones: other reporters read their records after they are closed. */
   readonly #known: Run[] = []
   #startedAt = 0
+  #show: (forecast: RunForecast) => Promise<void> = async () => {}
 
   constructor(vitest: Vitest, shutdown: Shutdown) {
     this.#vitest = vitest
@@ -38,6 +40,15 @@ export class VitestRuns implements RunSource {
     }
     this.#known.push(run)
     this.#open.push(run)
+  }
+
+  onForecast(show: (forecast: RunForecast) => Promise<void>): void {
+    this.#show = show
+  }
+
+  /** A run is about to buy something. */
+  foretold(forecast: RunForecast): Promise<void> {
+    return this.#show(forecast)
   }
 
   taskMeta(project: string): TaskMetaShape | null {
@@ -106,6 +117,7 @@ export class VitestRuns implements RunSource {
   async finish(input: FinishInput): Promise<FinishedRun> {
     const notes: string[] = []
     const finished: FinishedRun['runs'][number][] = []
+    const forecasts: RunForecast[] = []
     let red = false
     for (const runs of this.#projects) {
       const opening = runs.opened
@@ -116,6 +128,10 @@ export class VitestRuns implements RunSource {
       red ||= missing.length > 0
       if (opening === null) {
         notes.push(...texts)
+        const { planned } = runs
+        if (planned !== null) forecasts.push(planned)
+        red ||= planned !== null && planned.problems.length > 0
+        if (planned !== null) runs.ended()
         continue
       }
       const run = await opening
@@ -147,7 +163,7 @@ export class VitestRuns implements RunSource {
     }
     if (input.modules.length === 0) notes.push(...this.#projects.map((runs) => noFiles(runs.project)))
     this.#open.length = 0
-    return { runs: finished, red, notes }
+    return { runs: finished, red, notes, ...(forecasts.length === 0 ? {} : { forecasts }) }
   }
 
   /** The reporter has printed: gives the signals back. */

@@ -191,7 +191,13 @@ export class Run {
 
   async plan(filePlan: FilePlan, workerId: number): Promise<PlanReply> {
     this.#verdicts.prepare()
-    return { run: this.facts, campaigns: await this.#intake.plan(filePlan, workerId) }
+    const campaigns = await this.#intake.plan(filePlan, workerId)
+    const taken = filePlan.campaigns.flatMap(({ plan: { campaignId } }, at) =>
+      campaigns[at]?.refused === null ? (this.campaigns.get(campaignId) ?? []) : [],
+    )
+    // No cell of the file asks for anything before this reply.
+    await this.context.foretell?.(taken, this.facts.runId)
+    return { run: this.facts, campaigns }
   }
 
   lease(cellId: string): Promise<LeaseReply> {

@@ -28,6 +28,11 @@ export default class CampaignRunner extends TestRunner {
 
   /** Modes (only, skip, -t) are final here: what is planned, and what of it this run selects. */
   async onCollected(files: RunnerTestFile[]): Promise<void> {
+    await this.#collected(files)
+    if (this.#bridge.settings.planOnly) for (const file of files) standStill(file)
+  }
+
+  async #collected(files: RunnerTestFile[]): Promise<void> {
     const { control, campaigns, broken } = this.#bridge
     for (const file of files) this.#clean(file)
     if (control === null) return
@@ -215,6 +220,12 @@ function holds(suite: RunnerTestSuite, { campaign, cells }: RegisteredCampaign):
 
 function isBroken(suite: RunnerTestSuite, campaignId: string): boolean {
   return suite.name === campaignId && suite.tasks.length === 1 && suite.tasks[0]?.name === BROKEN_TEST
+}
+
+/** Nothing of it runs, hooks included: the user's own tests in an eval file may buy something too. */
+function standStill(task: Task): void {
+  task.mode = 'skip'
+  if (task.type === 'suite') for (const child of task.tasks) standStill(child)
 }
 
 /** Whatever a describe() around the campaign says: a cell runs once. */

@@ -1,69 +1,9 @@
 import { expect, test } from 'vitest'
 import { carriedSpend } from '../../../src/core/capacity/carried.ts'
-import { type ExpectedUse, forecast } from '../../../src/core/capacity/forecast.ts'
 import { createGovernor } from '../../../src/core/capacity/governor.ts'
 import { requestBound, requestSize } from '../../../src/core/capacity/request.ts'
 import { runsAgain } from '../../../src/core/capacity/rerun.ts'
 import { readRequest } from '../../../src/core/traffic/wire/read.ts'
-
-const use = (more: Partial<ExpectedUse> = {}): ExpectedUse => ({
-  lane: 'p/m',
-  role: 'subject',
-  callsPerCell: 2,
-  tokensPerCall: 500,
-  microUsdPerCell: [100, 300],
-  msPerCall: 1_000,
-  ...more,
-})
-
-test('a forecast sums cells, calls and money, and names what binds the time', () => {
-  const planned = [
-    { cells: 100, uses: [use()] },
-    { cells: 50, uses: [use({ microUsdPerCell: [0, 10] }), use({ role: 'judge', lane: 'q/j', callsPerCell: 1 })] },
-  ]
-  const lanes = [{ match: 'p/*', concurrency: 50, requestsPerMinute: 60 }]
-  expect(forecast(planned, { cells: 100, lanes })).toEqual({
-    cells: 150,
-    calls: 350,
-    microUsd: [15_000, 45_500],
-    minMs: 240_000,
-    boundBy: { bound: 'requestsPerMinute', lane: 'p/m' },
-    unknown: [],
-  })
-  expect(forecast(planned, { cells: 1 })).toMatchObject({ minMs: 350_000, boundBy: { bound: 'cells', lane: null } })
-  expect(forecast(planned, { cells: 350, lanes: [{ match: '*', concurrency: 2 }] })).toMatchObject({
-    minMs: 150_000,
-    boundBy: { bound: 'concurrency', lane: 'p/m' },
-  })
-  expect(forecast(planned, { lanes: [{ match: '*', tokensPerMinute: 1_000 }] })).toMatchObject({
-    minMs: 149 * 60_000,
-    boundBy: { bound: 'tokensPerMinute' },
-  })
-})
-
-test('lanes of one account are bound together', () => {
-  const planned = ['p/a', 'p/b'].map((lane) => ({ cells: 60, uses: [use({ lane, callsPerCell: 1, msPerCall: 1 })] }))
-  const lanes = [{ match: 'p/*', account: 'acme', requestsPerMinute: 60 }]
-  expect(forecast(planned, { lanes })).toMatchObject({ minMs: 60_000, boundBy: { bound: 'requestsPerMinute' } })
-})
-
-test('what nobody knows is null with its reason, never a part of a sum', () => {
-  const planned = [
-    { cells: 1, uses: [use()] },
-    { cells: 1, uses: [use({ lane: null, callsPerCell: null, microUsdPerCell: null, msPerCall: null })] },
-  ]
-  expect(forecast(planned, {})).toMatchObject({
-    cells: 2,
-    calls: null,
-    microUsd: null,
-    unknown: [
-      'how many the subject calls of variants without a declared lane a cell makes is known after the first run',
-      'what the subject calls of variants without a declared lane cost is known after the first run',
-      'how long the subject calls of variants without a declared lane take is known after the first run',
-    ],
-  })
-  expect(forecast([], {})).toMatchObject({ cells: 0, calls: 0, minMs: null, boundBy: null })
-})
 
 const sizeOf = (body: object | string) =>
   requestSize({ headers: [], body: { text: typeof body === 'string' ? body : JSON.stringify(body) } })

@@ -81,7 +81,19 @@ const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\
 
 describe('a configuration that cannot be used ends before anything runs', () => {
   test.each([
-    ['cells', [], 'capacity.cells: must be an integer ≥ 1, got NaN'],
+    [
+      'numbers',
+      [],
+      [
+        'evals(): capacity.cells: must be an integer ≥ 1, got NaN',
+        'capacity.lanes.0.requestsPerMinute: must be an integer ≥ 1, got -1',
+        'capacity.lanes.0.tokensPerMinute: must be an integer ≥ 1, got 0',
+        'capacity.lanes.1.requestsPerMinute: must be an integer ≥ 1, got Infinity',
+        'capacity.lanes.1.tokensPerMinute: must be an integer ≥ 1, got NaN',
+        'capacity.lanes.1.rpm is no option: the options are match, ',
+        'retry: must be { infra: 0 } or { infra: 1 }, not 1: only infrastructure errors are run again',
+      ],
+    ],
     ['key', [], 'evals(): capcity is no option: did you mean "capacity"?'],
     ['deep key', [], 'evals(): capacity.lanes.0.concurency is no option: did you mean "concurrency"?'],
     ['project key', [], 'evals(): extend is no option: did you mean "extends"?'],
@@ -96,7 +108,7 @@ describe('a configuration that cannot be used ends before anything runs', () => 
     const env = config === 'mode' ? { EVALS_MODE: 'recrod' } : {}
     const { code, output } = await runVitest(root, ['once', ...args], { BAD_CONFIG: config, ...env })
     expect(code, output).toBe(1)
-    expect(output).toContain(message)
+    for (const part of [message].flat()) expect(output).toContain(part)
     expect(output, 'one paragraph, no stack').not.toMatch(/^\s+at /m)
     expect(await readdir(root)).not.toContain('.evals')
   })

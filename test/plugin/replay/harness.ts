@@ -67,6 +67,7 @@ export function project(): Project {
         stallTimeoutMs: null,
         passthrough: [],
         projectName: 'evals',
+        planOnly: false,
         placeholderKeys: [],
         shard: null,
         traffic: { timing: 'instant', recut: 'recorded', allow: [], volatile: [], rules: [], pii: false },

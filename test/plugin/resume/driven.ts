@@ -52,6 +52,7 @@ export async function drive(root: string, ledger: Ledger, budget: MicroUsd | nul
     policy: { traffic: 'live', reason: 'a test' },
     modules: { root, filesOf: async () => [] },
     shard: null,
+    foretell: null,
     budget,
     resume: { reconciled: false, say: (line) => said.push(line) },
     versions: { node: '20', vitest: '4', package: '0' },

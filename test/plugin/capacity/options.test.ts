@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { runBudget } from '../../../src/core/capacity/budget.ts'
+import { envSwitch } from '../../../src/plugin/env-switch.ts'
 import { campaigns } from '../../../src/plugin/index.ts'
 
 test('the smaller one of the option and the environment binds', () => {
@@ -27,4 +28,33 @@ test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, '5', null, 1e13])('budget: 
 test('a budget without its amount is none', () => {
   expect(() => campaigns({ budget: {} as never })).toThrow('budget.usd: must be a number of US dollars')
   expect(() => campaigns({ budget: { usd: 1, eur: 1 } as never })).toThrow('budget.eur is no option')
+})
+
+test.each([
+  [1, 'retry: must be { infra: 0 } or { infra: 1 }, not 1: only infrastructure errors are run again'],
+  [null, 'retry: must be { infra: 0 } or { infra: 1 }, not null'],
+  [[], 'retry: must be { infra: 0 } or { infra: 1 }, not []'],
+  [{}, 'retry.infra: must be 0 or 1, not nothing'],
+  [{ infra: -1 }, 'retry.infra: must be 0 or 1, not -1'],
+  [{ infra: 2 }, 'retry.infra: must be 0 or 1, not 2'],
+  [{ infra: '1' }, 'retry.infra: must be 0 or 1, not "1"'],
+  [{ infra: 1, judge: 1 }, 'retry.judge is no option: the options are infra'],
+  [{ foo: 1 }, 'retry.foo is no option: the options are infra'],
+])('retry: %j is refused', (retry, message) => {
+  expect(() => campaigns({ retry: retry as never })).toThrow(message)
+})
+
+test.each(['yes', 'true', '2', '-1', ' 1'])('EVALS_PLAN=%j is neither on nor off', (value) => {
+  expect(() => envSwitch('EVALS_PLAN', { EVALS_PLAN: value })).toThrow(
+    `EVALS_PLAN=${JSON.stringify(value)} is neither 0 nor 1`,
+  )
+})
+
+test('a switch of the environment is on, off, or not said', () => {
+  expect([undefined, '', '0', '1'].map((EVALS_PLAN) => envSwitch('EVALS_PLAN', { EVALS_PLAN }))).toEqual([
+    null,
+    null,
+    false,
+    true,
+  ])
 })
