@@ -11,6 +11,7 @@ import {
   type UnknownBill,
 } from '../core/journal/recorded.ts'
 import type { RunRecord } from '../core/record/record.ts'
+import { runBudgetText } from '../core/report/budget.ts'
 import { buildReport } from '../core/report/build.ts'
 import { leavesOut } from '../core/report/exit.ts'
 import type { CampaignMaterial } from '../core/report/material.ts'
@@ -74,6 +75,7 @@ export async function openRun(context: CliContext, found: FoundRun): Promise<Ope
           prereg: campaign.registration,
           looks: campaign.look,
           budget: campaign.budget,
+          capacity: campaign.capacity,
         })
       },
       material: (campaign) => ({
@@ -139,7 +141,7 @@ export function runProblems({ recorded: { end, problems } }: OpenRun): string[] 
 
 /** What a reader of this run must know before its reports. */
 export function runNotes({ recorded }: OpenRun): string[] {
-  const { end, continuedBy, repaired, fencedOff, problems, campaigns } = recorded
+  const { budget, end, continuedBy, repaired, fencedOff, problems, campaigns } = recorded
   return [
     ...(repaired === null ? [] : [`the journal's last line was cut off while it was written; it does not count`]),
     ...(fencedOff === 0
@@ -148,6 +150,7 @@ export function runNotes({ recorded }: OpenRun): string[] {
     ...(end === null ? ['the run has no end: it was killed, or it still goes on'] : []),
     ...(continuedBy === null ? [] : [`run ${continuedBy} went on with it`]),
     ...problems.map(({ text }) => text),
+    ...(budget === null ? [] : [runBudgetText(budget)]),
     ...campaigns.flatMap(({ plan: { campaignId }, skipped, partial }) =>
       skipped
         ? [`campaign ${campaignId}: skipped (.skip or another campaign's .only)`]

@@ -1,6 +1,7 @@
 import type { CampaignMaterial } from '../core/report/material.ts'
 import type { CampaignReport } from '../core/report/report.ts'
 import { inlined } from './html/budget.ts'
+import { capacity } from './html/capacity.ts'
 import { coverage } from './html/coverage.ts'
 import { failures } from './html/failures.ts'
 import { guardrails } from './html/guardrails.ts'
@@ -34,6 +35,7 @@ const BEHIND: readonly Part[] = [
   { id: 'latency', name: 'Latency', render: latencies },
   { id: 'judges', name: 'Judges', render: judges },
   { id: 'failures', name: 'Failures', render: failures },
+  { id: 'capacity', name: 'Capacity and budget', render: capacity },
   { id: 'spread', name: 'Scenarios or seeds', render: spread },
   { id: 'slices', name: 'Slices', render: slices },
   { id: 'method', name: 'Method', render: method },

@@ -26,6 +26,8 @@ export const REFUSAL_WORDS: { readonly [code in RefusalCode]: string } = {
   no_variation: 'all ratings equal',
   too_few_labels: 'too few labels',
   weak_judge: 'the judge hardly tells pass from fail',
+  cut_off: 'the run was cut off before it wrote it down',
+  merged: 'each of the merged runs has its own',
 }
 
 export function unknown(refused: RefusalCode | undefined): string {

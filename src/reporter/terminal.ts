@@ -1,5 +1,6 @@
 import type { CampaignReport } from '../core/report/report.ts'
 import { budgetSentence } from './budget.ts'
+import { laneSentences } from './capacity.ts'
 import { inline } from './inline.ts'
 import { judgeSentences } from './judges.ts'
 import { grouped, scaleOf, TYPED } from './numbers.ts'
@@ -249,6 +250,7 @@ function asides(report: CampaignReport, sheet: Sheet): Section[] {
       : section({ groups: [paragraph(`${title}  `, text, sheet, sheet.verbose ? Infinity : 2, 2).map(plain)], fair: 0 })
   return [
     line('BUDGET', budgetSentence(report)),
+    ...laneSentences(report).map((said) => line('LANE', said)),
     line('SEEDS', report.variants.flatMap((variant) => seedsSentence(variant) ?? []).join('; ')),
     line('FRONTIER', frontierSentence(report)),
     line('SPLITS', splitSentences(report, sheet.scale).join('; ')),

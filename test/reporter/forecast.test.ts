@@ -103,7 +103,7 @@ test('nothing that is bought, nothing that is paid, and what would not run', () 
 })
 
 test('hostile names stay on their line, in ASCII where a terminal has no more, however narrow it is', () => {
-  const evil = '::error::x\n##[error]y \u202e\u0007' + 'long '.repeat(40)
+  const evil = `::error::x\n##[error]y \u202e\u0007${'long '.repeat(40)}`
   const hostile = { ...RUN, project: evil, campaigns: [campaign(evil), campaign(`b${evil}`)], problems: [evil] }
   for (const width of [20, 40, 80]) {
     const text = renderForecast(hostile, { width, unicode: false })

@@ -1,6 +1,7 @@
 import type { StatusReason } from '../record/status.ts'
 import type { MicroUsd } from '../record/usage.ts'
 import type { CallRole } from '../traffic/exchange.ts'
+import type { LaneTraffic } from './lane-traffic.ts'
 import type { GovernorSnapshot } from './snapshot.ts'
 
 /** Milliseconds on a clock that never goes back; passed in, so that tests run on a virtual one. */
@@ -173,6 +174,8 @@ export interface Governor {
   /** When time alone may change something, on the governor's clock; null: never before the next event. */
   nextWake(): number | null
   snapshot(): GovernorSnapshot
+  /** What the campaign has asked of each lane so far, and what it waited for there. */
+  traffic(campaignId: string): readonly LaneTraffic[]
 }
 
 /**

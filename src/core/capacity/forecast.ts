@@ -132,8 +132,9 @@ export function forecast(planned: readonly PlannedCells[], options: CapacityOpti
     const last = calls === 0 ? 0 : busyMs / calls
     const where = { lane, account }
     bounds.push({ bound: 'concurrency', ...where, ms: busyMs / (limit?.concurrency ?? DEFAULT_CONCURRENCY) })
-    bounds.push({ bound: 'requestsPerMinute', ...where, ms: paced(calls, limit?.requestsPerMinute, last) })
-    bounds.push({ bound: 'tokensPerMinute', ...where, ms: paced(tokens, limit?.tokensPerMinute, last) })
+    const { requestsPerMinute, tokensPerMinute, burstSeconds } = limit ?? {}
+    bounds.push({ bound: 'requestsPerMinute', ...where, ms: paced(calls, requestsPerMinute, burstSeconds, last) })
+    bounds.push({ bound: 'tokensPerMinute', ...where, ms: paced(tokens, tokensPerMinute, burstSeconds, last) })
   }
   const { ms, ...boundBy } = bounds.reduce((a, b) => (b.ms > a.ms ? b : a))
   return {
@@ -152,9 +153,11 @@ const added = (sum: Money, { low, mean, high }: Money, count: number): Money => 
   high: sum.high + high * count,
 })
 
-/** A minute's worth leaves at once; each further one takes a minute. */
-function paced(units: number, perMinute: number | undefined, lastMs: number): number {
+/** A minute's worth leaves at once, and each further one takes a minute; of a bucket what it holds, and the rest flows in. */
+function paced(units: number, perMinute: number | undefined, burstSeconds: number | undefined, lastMs: number): number {
   if (perMinute === undefined) return 0
-  const minutes = Math.max(0, Math.ceil(units / perMinute) - 1)
-  return minutes === 0 ? 0 : minutes * 60_000 + lastMs
+  const window = Math.max(0, Math.ceil(units / perMinute) - 1) * 60_000
+  const bucket = burstSeconds === undefined ? 0 : (units / perMinute) * 60_000 - burstSeconds * 1_000
+  const ms = Math.max(window, bucket)
+  return ms <= 0 ? 0 : ms + lastMs
 }

@@ -8,6 +8,7 @@ import {
   InvalidEventError,
 } from './events.ts'
 import { JudgeLeases } from './judges.ts'
+import { type LaneTraffic, LaneTrafficCounts } from './lane-traffic.ts'
 import { closureOf, Lanes } from './lanes.ts'
 import { CellLeases } from './leases.ts'
 import { type CapacityOptions, DEFAULT_CELLS, parseCapacityOptions } from './options.ts'
@@ -47,7 +48,8 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
   const { budget = null, priced = () => true, strict = true } = settings
   const lanes = new Lanes(limits)
   const budgets = new Budgets(budget, priced, lanes)
-  const permits = new RequestPermits(lanes, budgets)
+  const traffic = new LaneTrafficCounts()
+  const permits = new RequestPermits(lanes, budgets, traffic)
   const leases = new CellLeases(cap, lanes, budgets)
   const judges = new JudgeLeases(lanes, leases, budgets)
   let stopped = false
@@ -74,7 +76,7 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
       case 'ask-permit': {
         const { cellId, lane, role = 'subject' } = event.request
         if (role === 'subject') leases.sawWire(cellId, lanes.named(lane))
-        return permits.ask(event.permitId, event.request, now, effects)
+        return permits.ask(event.permitId, event.request, leases.held(cellId)?.rank[3] ?? null, now, effects)
       }
       case 'release-permit':
         return permits.release(event.permitId, event.outcome, now)
@@ -122,6 +124,7 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
       const now = clock()
       const effects: GovernorEffect[] = []
       const problems: string[] = []
+      traffic.advance(now)
       for (const event of events) {
         const problem = apply(event, now, effects)
         if (problem !== null) problems.push(problem)
@@ -133,6 +136,7 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
       permits.refuseShort((cellId) => judges.isIdle(cellId), now, effects)
       leases.admit(now, effects)
       for (const { quota } of lanes) quota.expire(now)
+      traffic.waits([...leases.whoWaits(now), ...judges.whoWaits(now), ...permits.whoWaits(now)])
       if (problems.length > 0) {
         if (strict) throw new InvalidEventError(problems, effects)
         for (const text of problems) effects.push({ type: 'warning', text })
@@ -148,6 +152,20 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
         if (until !== null) next = Math.min(next ?? until, until)
       }
       return next
+    },
+
+    traffic(campaignId: string): LaneTraffic[] {
+      traffic.advance(clock())
+      return traffic.of(campaignId, (name) => {
+        const lane = lanes.named(name)
+        const { limit, quota } = lane
+        return {
+          lane: name,
+          account: limit?.account ?? null,
+          concurrency: quota.concurrency.cap,
+          closed: closureOf(lane),
+        }
+      })
     },
 
     snapshot(): GovernorSnapshot {

@@ -2,6 +2,7 @@ import type { StatusReason } from '../record/status.ts'
 import type { Budgets } from './budgets.ts'
 import type { GovernorEffect, JudgeRequest, LeaseRequest } from './events.ts'
 import { Heap } from './heap.ts'
+import type { Waiting } from './lane-traffic.ts'
 import { closureOf, type Lane, type Lanes } from './lanes.ts'
 import type { CellLeases } from './leases.ts'
 import { compareRank } from './rank.ts'
@@ -31,6 +32,8 @@ export class JudgeLeases {
   readonly #judges = new Map<number, Judge>()
   readonly #byCell = new Map<string, Set<Judge>>()
   readonly #waiting = new Map<Lane | null, Heap<Judge>>()
+  /** How many wait, by campaign and lane. */
+  readonly #counts = new Map<string, Map<Lane, number>>()
   /** Judges whose money no hold covers; the budgets have not enough. */
   #short: Judge[] = []
   #stopped: StatusReason | null = null
@@ -62,6 +65,25 @@ export class JudgeLeases {
     return waits
   }
 
+  /** Who waits in which lane; a lane that has room lets them wait for money alone. */
+  *whoWaits(now: number): Generator<Waiting> {
+    for (const [campaignId, lanes] of this.#counts) {
+      for (const [{ name, quota }, count] of lanes) {
+        if (count === 0) continue
+        const kind = quota.hasRoom(now) ? 'budget' : quota.holdAt(now) === null ? 'slots' : 'hold'
+        yield { campaignId, lane: name, kind }
+      }
+    }
+  }
+
+  #count({ lane, lease }: Judge, by: 1 | -1): void {
+    if (lane === null) return
+    const campaignId = lease.rank[3]
+    const lanes = this.#counts.get(campaignId) ?? new Map<Lane, number>()
+    this.#counts.set(campaignId, lanes)
+    lanes.set(lane, (lanes.get(lane) ?? 0) + by)
+  }
+
   /** @returns what is wrong with the ask, or null */
   ask(id: number, { cellId, lane }: JudgeRequest, now: number, effects: GovernorEffect[]): string | null {
     if (this.#judges.has(id)) return `judge lease ${id} was asked for twice (second time by cell ${cellId})`
@@ -81,6 +103,7 @@ export class JudgeLeases {
       this.#byCell.set(cellId, own)
     }
     own.add(judge)
+    this.#count(judge, 1)
     this.#enqueue(judge)
     return null
   }
@@ -146,6 +169,7 @@ export class JudgeLeases {
     }
     if (claim !== null) this.#budgets.openJudge(judge.cellId, claim)
     judge.state = 'held'
+    this.#count(judge, -1)
     this.#unstick(judge)
     if (judge.lane !== null) {
       judge.lane.cells++
@@ -192,6 +216,7 @@ export class JudgeLeases {
       judge.lane.cells--
       judge.lane.quota.cells--
     }
+    if (judge.state === 'waiting') this.#count(judge, -1)
     judge.state = 'gone'
     this.#unstick(judge)
   }

@@ -2,6 +2,7 @@ import type { StatusReason } from '../record/status.ts'
 import type { Budgets, Claim } from './budgets.ts'
 import type { CostKey } from './cost-key.ts'
 import type { GovernorEffect, LeaseRequest } from './events.ts'
+import type { Waiting } from './lane-traffic.ts'
 import type { Lane, Lanes } from './lanes.ts'
 import { type Ask, Line, Lines } from './line.ts'
 import { compareRank } from './rank.ts'
@@ -165,6 +166,18 @@ export class CellLeases {
       wait.causes.push(this.#causeOf(line, now))
     }
     return waits
+  }
+
+  /** Who waits in which lane. */
+  *whoWaits(now: number): Generator<Waiting> {
+    for (const lines of [this.#spending, this.#served]) {
+      for (const [campaignId, { byLane, byVariant }] of lines) {
+        for (const line of [...byLane.values(), ...byVariant.values()]) {
+          if (line.lane === null || line.waiting === 0) continue
+          yield { campaignId, lane: line.lane.name, kind: this.#causeOf(line, now).kind }
+        }
+      }
+    }
   }
 
   /** True while cells wait that a hold's end could let go. */

@@ -3,6 +3,7 @@ import type { Budgets } from './budgets.ts'
 import type { Call } from './cell-money.ts'
 import type { GovernorEffect, PermitOutcome, PermitRequest } from './events.ts'
 import { Heap } from './heap.ts'
+import type { LaneTrafficCounts, Waiting } from './lane-traffic.ts'
 import { closureOf, type Lane, type Lanes } from './lanes.ts'
 import { learn } from './outcome.ts'
 import type { Quota } from './quota.ts'
@@ -15,6 +16,8 @@ interface Permit {
   readonly cellId: string
   readonly request: PermitRequest
   readonly lane: Lane
+  /** Of its cell. */
+  readonly campaignId: string | null
   readonly askedAt: number
   /** A retry may not leave before. */
   readonly dueAt: number
@@ -36,6 +39,7 @@ const UNKNOWN_OUTPUT_TOKENS = 1024
 export class RequestPermits {
   readonly #lanes: Lanes
   readonly #budgets: Budgets
+  readonly #traffic: LaneTrafficCounts
   readonly #permits = new Map<number, Permit>()
   readonly #byCell = new Map<string, Set<Permit>>()
   readonly #lines = new Map<Quota, Turns<Permit>>()
@@ -43,19 +47,49 @@ export class RequestPermits {
   readonly #delayed = new Heap<Permit>((a, b) => a.dueAt - b.dueAt || a.id - b.id)
   /** Quotas where something may have become grantable since the last grant. */
   readonly #touched = new Set<Quota>()
+  /** How many wait, by campaign and lane. */
+  readonly #waiting = new Map<string, Map<Lane, number>>()
   /** Quotas where time alone frees something, and when. */
   readonly #wakes = new Map<Quota, number>()
   /** Requests that could go but for their money. */
   #short: Permit[] = []
   #stopped: StatusReason | null = null
 
-  constructor(lanes: Lanes, budgets: Budgets) {
+  constructor(lanes: Lanes, budgets: Budgets, traffic: LaneTrafficCounts) {
     this.#lanes = lanes
     this.#budgets = budgets
+    this.#traffic = traffic
   }
 
-  /** @returns what is wrong with the ask, or null */
-  ask(id: number, request: PermitRequest, now: number, effects: GovernorEffect[]): string | null {
+  /** Who waits in which lane. */
+  *whoWaits(now: number): Generator<Waiting> {
+    for (const [campaignId, lanes] of this.#waiting) {
+      for (const [lane, count] of lanes) {
+        const cause = count === 0 ? null : this.waitsFor(lane, now)
+        if (cause !== null) yield { campaignId, lane: lane.name, kind: cause.kind }
+      }
+    }
+  }
+
+  #count({ campaignId, lane }: Permit, by: 1 | -1): void {
+    lane.waitingRequests += by
+    if (campaignId === null) return
+    const lanes = this.#waiting.get(campaignId) ?? new Map<Lane, number>()
+    this.#waiting.set(campaignId, lanes)
+    lanes.set(lane, (lanes.get(lane) ?? 0) + by)
+  }
+
+  /**
+   * @param campaignId of the cell
+   * @returns what is wrong with the ask, or null
+   */
+  ask(
+    id: number,
+    request: PermitRequest,
+    campaignId: string | null,
+    now: number,
+    effects: GovernorEffect[],
+  ): string | null {
     const { cellId } = request
     if (this.#permits.has(id)) return `permit ${id} was asked for twice (second time by cell ${cellId})`
     const lane = this.#lanes.named(request.lane)
@@ -66,6 +100,7 @@ export class RequestPermits {
       cellId,
       request,
       lane,
+      campaignId,
       askedAt: now,
       dueAt,
       state: 'waiting',
@@ -83,7 +118,7 @@ export class RequestPermits {
       this.#byCell.set(cellId, own)
     }
     own.add(permit)
-    lane.waitingRequests++
+    this.#count(permit, 1)
     if (dueAt > now) this.#delayed.push(permit)
     else this.#enqueue(permit)
     return null
@@ -229,7 +264,8 @@ export class RequestPermits {
     const { id, cellId, request, lane, askedAt } = permit
     const { quota } = lane
     permit.state = 'held'
-    lane.waitingRequests--
+    this.#count(permit, -1)
+    if (permit.campaignId !== null) this.#traffic.granted(permit.campaignId, lane.name)
     lane.requests++
     quota.requests++
     const weight = quota.tokensPerMinute === null ? 0 : tokensOf(request, lane)
@@ -278,9 +314,10 @@ export class RequestPermits {
     permit.state = 'gone'
     this.#touched.add(lane.quota)
     if (granted === null) {
-      lane.waitingRequests--
+      this.#count(permit, -1)
       return
     }
+    if (permit.campaignId !== null) this.#traffic.ended(permit.campaignId, lane.name, outcome?.result)
     lane.requests--
     lane.quota.requests--
     this.#settle(lane, granted, outcome, now)

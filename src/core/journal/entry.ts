@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { Json } from '../campaign/canonical-json.ts'
+import { CLOSURES } from '../capacity/events.ts'
+import type { LaneTraffic } from '../capacity/lane-traffic.ts'
 import type { BudgetSnapshot } from '../capacity/snapshot.ts'
 import { Registration } from '../prereg/registration.ts'
 import { AgentProfile } from '../record/agent-profile.ts'
@@ -140,6 +142,32 @@ const budget = z.strictObject({
   overshootMicroUsd: z.number(),
 } satisfies { [key in keyof BudgetSnapshot]: unknown } & { kind: unknown })
 
+/** What a campaign had asked of each lane when its report was computed; the last one counts. */
+const lanes = z.strictObject({
+  kind: z.literal('lanes'),
+  campaignId: z.string(),
+  lanes: z.array(
+    z.strictObject({
+      lane: z.string(),
+      account: z.string().nullable(),
+      requests: z.number(),
+      peak: z.number(),
+      concurrency: z.number(),
+      throttled: z.number(),
+      faults: z.number(),
+      waitedMs: z.strictObject({
+        cells: z.number(),
+        slots: z.number(),
+        pace: z.number(),
+        hold: z.number(),
+        budget: z.number(),
+        'first-cell': z.number(),
+      }),
+      closed: z.strictObject({ reason: z.enum(CLOSURES), detail: z.string() }).nullable(),
+    } satisfies { [key in keyof LaneTraffic]: unknown }),
+  ),
+})
+
 const settled = z.strictObject({ kind: z.literal('settled'), record: RunRecord })
 
 /** What a gate with `accepted()` compares with; a copy of the file lies in the run folder. */
@@ -198,6 +226,7 @@ export const JournalEntry = z.discriminatedUnion('kind', [
   settled,
   reconciled,
   budget,
+  lanes,
   accepted,
   prereg,
   look,

@@ -4,6 +4,7 @@ import { neverRan } from '../record/build.ts'
 import type { RunRecord } from '../record/record.ts'
 import { type MicroUsd, toMicroUsd, toUsd } from '../record/usage.ts'
 import type { BudgetBasis } from '../report/budget.ts'
+import type { CapacityBasis } from '../report/capacity.ts'
 import { interruptionOf, partialText } from '../report/interruption.ts'
 import type { Reason } from '../report/report.ts'
 import type { EntryOf } from './entry.ts'
@@ -35,6 +36,8 @@ export interface RecordedRun {
   readonly campaigns: readonly RecordedCampaign[]
   /** Of the run as a whole. */
   readonly problems: readonly Reason[]
+  /** Where its budget stood when it ended; null: it has none, or did not come to its end. */
+  readonly budget: EntryOf<'budget'> | null
   /** Null when the run did not reach its end: it was killed, or still goes on. */
   readonly end: EntryOf<'end'>['reason'] | null
   /** The last run that went on with what is in this one. */
@@ -51,7 +54,7 @@ export class NoRunError extends Error {
 }
 
 /** Entries of a campaign that its report reads beside plan and records. */
-type Beside = { readonly [Kind in 'accepted' | 'prereg' | 'look']?: EntryOf<Kind> }
+type Beside = { readonly [Kind in 'accepted' | 'prereg' | 'look' | 'lanes']?: EntryOf<Kind> }
 
 /** What the journal says of one cell beside its records. */
 interface Started {
@@ -60,6 +63,8 @@ interface Started {
   /** Over all attempts. */
   heldMicroUsd: MicroUsd
   lane: string | null
+  /** Where the last one was sent in place of the declared lane. */
+  failover: string | null
   /** What somebody says it cost. */
   settledMicroUsd: MicroUsd | null
 }
@@ -91,6 +96,7 @@ export class RecordedCampaign {
   /** Of each cell, the records of its last attempt: more than one is a fault that the report names. */
   readonly #places: ReadonlyMap<string, readonly RecordPlace[]>
   readonly #started: ReadonlyMap<string, Started>
+  readonly #lanes: EntryOf<'lanes'>['lanes'] | null
 
   constructor(
     { plan, fingerprint, selection, skipped }: EntryOf<'plan'>,
@@ -118,6 +124,7 @@ export class RecordedCampaign {
     this.#selected = selection === 'all' ? null : new Set(selection)
     this.#places = places
     this.#started = started
+    this.#lanes = beside.lanes?.lanes ?? null
   }
 
   /** Why no verdict can be given on what this run executes; null when one can. */
@@ -157,6 +164,22 @@ export class RecordedCampaign {
     }
   }
 
+  /** What the report says of lanes. */
+  get capacity(): CapacityBasis {
+    const failovers = new Map<string, string>()
+    let asked = false
+    for (const { cellId } of this.cells) {
+      const started = this.#started.get(cellId)
+      if (started === undefined) continue
+      asked = true
+      if (started.failover !== null) failovers.set(cellId, started.failover)
+    }
+    if (this.#lanes !== null) return { lanes: this.#lanes, failovers }
+    // Nothing went live, or what it asked of the lanes was not written down.
+    if (!asked) return { lanes: [], failovers }
+    return { lanes: null, refused: this.#run.merged === undefined ? 'cut_off' : 'merged', failovers }
+  }
+
   /** Cells that bought something, and whose bill nobody knows. */
   *unknownBills(read: ReadPlace): Generator<UnknownBill> {
     if (this.#started.size === 0) return
@@ -187,6 +210,7 @@ export class RecordedCampaign {
 export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: string): RecordedRun {
   let run: EntryOf<'run'> | null = null
   let end: EntryOf<'end'>['reason'] | null = null
+  let budget: EntryOf<'budget'> | null = null
   let continuedBy: string | null = null
   const plans = new Map<string, EntryOf<'plan'>>()
   const problems: EntryOf<'problem'>[] = []
@@ -201,19 +225,20 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
     if (entry.kind === 'plan') plans.set(entry.plan.campaignId, entry)
     if (entry.kind === 'problem') problems.push(entry)
     if (entry.kind === 'admitted') {
-      const { cellId, attempt, lane, heldMicroUsd = 0 } = entry
+      const { cellId, attempt, lane, heldMicroUsd = 0, failover = null } = entry
       const before = started.get(cellId)?.heldMicroUsd ?? 0
-      started.set(cellId, { attempt, lane, heldMicroUsd: before + heldMicroUsd, settledMicroUsd: null })
+      started.set(cellId, { attempt, lane, failover, heldMicroUsd: before + heldMicroUsd, settledMicroUsd: null })
     }
     if (entry.kind === 'reconciled') {
       const cell = started.get(entry.cellId)
       if (cell?.attempt === entry.attempt) cell.settledMicroUsd = entry.microUsd
     }
-    if (entry.kind === 'accepted' || entry.kind === 'prereg' || entry.kind === 'look') {
+    if (entry.kind === 'accepted' || entry.kind === 'prereg' || entry.kind === 'look' || entry.kind === 'lanes') {
       beside.set(entry.campaignId, { ...beside.get(entry.campaignId), [entry.kind]: entry })
     }
     if (entry.kind === 'resumed') carrying.add(entry.campaignId)
     if (entry.kind === 'end') end = entry.reason
+    if (entry.kind === 'budget' && entry.campaignId === null) budget = entry
     if (entry.kind === 'fenced') continuedBy = entry.by
     if (entry.kind === 'settled') {
       const { cellId, attempts: attempt, campaignId } = entry.record
@@ -259,6 +284,7 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
       ...problems.filter(({ campaignId }) => campaignId === null || !plans.has(campaignId)).map(reasonOf),
       ...[...strays].flatMap(([campaignId, reasons]) => (plans.has(campaignId) ? [] : reasons)),
     ],
+    budget,
     end,
     continuedBy,
     repaired: next.value.repaired,

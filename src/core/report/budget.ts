@@ -1,3 +1,4 @@
+import type { BudgetSnapshot } from '../capacity/snapshot.ts'
 import type { RunRecord } from '../record/record.ts'
 import { type MicroUsd, toMicroUsd, toUsd } from '../record/usage.ts'
 import type { ReportInput } from './report.ts'
@@ -33,6 +34,30 @@ export interface BudgetReport {
   readonly reconciledCells: number
   /** Spent and kept beyond the campaign's own budget. */
   readonly overUsd: number
+}
+
+/**
+ * Where the budget of a run stood when it ended, in words. A report says what its campaign spent; what all of them did is
+ * known only then.
+ */
+export function runBudgetText({
+  limitMicroUsd,
+  chargedMicroUsd,
+  heldMicroUsd,
+  unknownMicroUsd,
+  unknownCalls,
+  overshootMicroUsd,
+}: Omit<BudgetSnapshot, 'campaignId'>): string {
+  const usd = (micro: MicroUsd): string => `$${toUsd(micro).toFixed(2)}`
+  const calls = unknownCalls === 1 ? '1 call' : `${unknownCalls} calls`
+  return [
+    `budget of the run: ${usd(chargedMicroUsd)} spent of ${usd(limitMicroUsd)}`,
+    `${usd(heldMicroUsd)} held`,
+    unknownCalls === 0 && unknownMicroUsd === 0
+      ? 'no bill unknown'
+      : `${usd(unknownMicroUsd)} kept for ${calls} whose bill nobody knows (vitest-campaign reconcile)`,
+    ...(overshootMicroUsd === 0 ? [] : [`${usd(overshootMicroUsd)} charged beyond what was held`]),
+  ].join(', ')
 }
 
 /** Null where no budget was set and nobody settled a bill. */

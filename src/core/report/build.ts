@@ -8,6 +8,7 @@ import { actionsOf } from './actions.ts'
 import { type Arm, armOf, zeroCounts } from './arm.ts'
 import { budgetOf } from './budget.ts'
 import { judgeCandidates } from './candidate.ts'
+import { capacityOf, failoverWarnings } from './capacity.ts'
 import { byCodeUnit, placeRecords } from './cells.ts'
 import { exploratoryReasons } from './exploratory.ts'
 import { failuresOf } from './failures.ts'
@@ -131,6 +132,10 @@ export function buildReport(input: ReportInput): CampaignReport {
     input.budget,
     own.records.flatMap((record) => record ?? []),
   )
+  const capacity = capacityOf(
+    input.capacity,
+    own.records.flatMap((record) => record ?? []),
+  )
   const splits = new Map<string, number>()
   for (const { split } of all.scenarios) splits.set(split, (splits.get(split) ?? 0) + 1)
 
@@ -180,6 +185,7 @@ export function buildReport(input: ReportInput): CampaignReport {
     fingerprint: { campaign: input.fingerprint, records: recordsFingerprint(own) },
     coverage: { planned: own.records.length, counts, reasons: missingReasons(own) },
     ...(budget === null ? {} : { budget }),
+    ...(capacity === null ? {} : { capacity }),
     variants,
     candidates: judged.map(({ report }) => report),
     judges,
@@ -194,7 +200,7 @@ export function buildReport(input: ReportInput): CampaignReport {
       integrity,
       judged,
       coverageFloor: plan.coverage,
-      problems: [...problems, ...labelProblems(plan.scorers, labels)],
+      problems: [...problems, ...failoverWarnings(capacity), ...labelProblems(plan.scorers, labels)],
       judges,
       exploratory: plan.gate === null ? [] : exploratory,
       looks,

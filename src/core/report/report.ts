@@ -6,6 +6,7 @@ import type { RunRecord } from '../record/record.ts'
 import type { CellStatus } from '../record/status.ts'
 import type { BudgetBasis, BudgetReport } from './budget.ts'
 import type { CandidateReport } from './candidate-report.ts'
+import type { CapacityBasis, CapacityReport } from './capacity.ts'
 import type { HumanLabel } from './judges/label.ts'
 import type { JudgeReport } from './judges/report.ts'
 import type { VariantSummary } from './variant-report.ts'
@@ -33,6 +34,8 @@ export const REFUSALS = [
   'no_variation',
   'too_few_labels',
   'weak_judge',
+  'cut_off',
+  'merged',
 ] as const
 export type RefusalCode = (typeof REFUSALS)[number]
 
@@ -227,6 +230,8 @@ export interface CampaignReport {
   }
   /** Absent where no budget was set. */
   readonly budget?: BudgetReport
+  /** Absent where no lane was asked for anything. */
+  readonly capacity?: CapacityReport
   readonly variants: readonly VariantSummary[]
   readonly candidates: readonly CandidateReport[]
   readonly judges: readonly JudgeReport[]
@@ -290,6 +295,8 @@ export interface ReportInput {
   readonly labels?: readonly HumanLabel[]
   /** What is known of money beside the records; absent or null: nothing, and the report says nothing of budgets. */
   readonly budget?: BudgetBasis | null
+  /** What is known of lanes beside the records; absent or null: nothing, and the report says nothing of them. */
+  readonly capacity?: CapacityBasis | null
   /** What the preregistration says; absent or null: there is none. */
   readonly prereg?: Registration | null
   /**

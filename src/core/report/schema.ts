@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import { GUARDRAIL_ENDPOINTS } from '../campaign/plan.ts'
+import { CLOSURES } from '../capacity/events.ts'
+import type { LaneTraffic } from '../capacity/lane-traffic.ts'
 import { COST_PROVENANCES } from '../record/usage.ts'
 import { FRONTIER_CLASSES } from '../stats/bootstrap/frontier.ts'
 import type { BudgetReport } from './budget.ts'
 import type { CandidateReport, GuardrailReport, ScenarioChange } from './candidate-report.ts'
+import type { CapacityReport, Failover } from './capacity.ts'
 import { judge } from './judges/schema.ts'
 import { CLOCKS } from './latency.ts'
 import {
@@ -191,6 +194,40 @@ const cluster = {
   cells: z.array(text),
 } satisfies ShapeOf<FailureCluster>
 
+const capacity = z.strictObject({
+  lanes: z
+    .array(
+      z.strictObject({
+        lane: text,
+        account: text.nullable(),
+        requests: count,
+        peak: count,
+        concurrency: count,
+        throttled: count,
+        faults: count,
+        waitedMs: z.strictObject({
+          cells: count,
+          slots: count,
+          pace: count,
+          hold: count,
+          budget: count,
+          'first-cell': count,
+        } satisfies ShapeOf<LaneTraffic['waitedMs']>),
+        closed: z.strictObject({ reason: z.enum(CLOSURES), detail: text }).nullable(),
+      } satisfies ShapeOf<LaneTraffic>),
+    )
+    .nullable(),
+  refused,
+  failovers: z.array(
+    z.strictObject({
+      lane: text,
+      cells: count,
+      calls: count,
+      variants: z.array(z.strictObject({ variant: text, cells: count, of: count })),
+    } satisfies ShapeOf<Failover>),
+  ),
+} satisfies ShapeOf<CapacityReport>)
+
 /** The report as it is written. Strict: an unknown key is an error; every number is finite. */
 export const CampaignReportSchema = z.strictObject({
   schema: z.literal(REPORT_SCHEMA),
@@ -274,6 +311,7 @@ export const CampaignReportSchema = z.strictObject({
       overUsd: z.number(),
     } satisfies ShapeOf<BudgetReport>)
     .optional(),
+  capacity: capacity.optional(),
   evidence: z.strictObject({
     live: count,
     replayed: count,

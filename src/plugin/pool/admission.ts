@@ -126,6 +126,11 @@ export class Admission {
     this.#send({ type: 'stop', reason })
   }
 
+  /** What the campaign has asked of each lane, and what it waited for there. */
+  traffic(campaignId: string): ReturnType<Governor['traffic']> {
+    return this.#governor.traffic(campaignId)
+  }
+
   snapshot(): ReturnType<Governor['snapshot']> {
     return this.#governor.snapshot()
   }

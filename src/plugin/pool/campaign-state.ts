@@ -47,6 +47,8 @@ export class CampaignState {
   readonly held = new Set<string>()
   /** What was held for the cells that bought something, over all their attempts. */
   readonly heldMicroUsd = new Map<string, MicroUsd>()
+  /** Cells that were sent to an equivalent of their declared lane, and which. */
+  readonly failovers = new Map<string, string>()
   /** How often a cell was run again in this run. */
   readonly reruns = new Map<string, number>()
   /** Cells that ran and wait to run again: what they did is known to their worker alone. */

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Vitest } from 'vitest/node'
 import { type LaneWait, laneWaits } from '../../core/capacity/waiting.ts'
 import type { RunRecord } from '../../core/record/record.ts'
+import { runBudgetText } from '../../core/report/budget.ts'
 import { leavesOut } from '../../core/report/exit.ts'
 import type { CampaignMaterial } from '../../core/report/material.ts'
 import type { RunForecast } from '../../core/report/run-forecast.ts'
@@ -141,6 +142,7 @@ export class VitestRuns implements RunSource {
       const interrupted = this.#shutdown.received !== null ? 'interrupted' : input.reason
       const reports = await run.finish(interrupted === 'interrupted')
       notes.push(...run.problems.map(({ text }) => text), ...campaignNotes(run), ...recordingNotes(run, runs))
+      notes.push(...budgetNotes(run))
       if (interrupted === 'interrupted') notes.push(...unstarted(run, runs.project.name, input))
       if (run.failure !== null) {
         notes.push(journalLost(run.failure, run))
@@ -233,6 +235,10 @@ function* campaignNotes(run: Run): Generator<string> {
     else if (state.interrupted > 0)
       yield `campaign ${state.plan.campaignId}: interrupted, ${state.interrupted} of ${state.cells.size} cells have no result; those that have one are in ${run.folder.dir}`
   }
+}
+
+function* budgetNotes({ admission }: Run): Generator<string> {
+  for (const budget of admission.snapshot().budgets) if (budget.campaignId === null) yield runBudgetText(budget)
 }
 
 function shardHint({ context: { shard } }: Run): string {

@@ -17,6 +17,7 @@ import { countedLook } from './counted-look.ts'
 import { Drain } from './drain.ts'
 import { Intake } from './intake.ts'
 import { openJournalFile } from './journal-file.ts'
+import { journalledCapacity } from './journalled-capacity.ts'
 import { writeManifest } from './manifest.ts'
 import { endCommands, reapOrphans } from './orphans.ts'
 import { claimFolder, type Ownership, OwnershipLostError } from './owner.ts'
@@ -129,6 +130,7 @@ export class Run {
       root,
       (state) => countedLook(state, { root, runId: facts.runId, journal }),
       (state) => spending.basis(state),
+      (state) => journalledCapacity(state, admission, journal),
     )
     const replays = policy.traffic === 'replay' || policy.traffic === 'new'
     this.#changed = replays ? changedRecordings(root, process.env) : Promise.resolve(null)

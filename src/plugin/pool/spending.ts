@@ -78,6 +78,8 @@ export class Spending {
       throw new Error('the recording that was to serve this cell is gone, and nothing of the budget is held for it')
     }
     const granted = this.#granted.get(cellId) ?? {}
+    if (granted.failover === undefined) state.failovers.delete(cellId)
+    else state.failovers.set(cellId, granted.failover)
     state.heldMicroUsd.set(cellId, (state.heldMicroUsd.get(cellId) ?? 0) + (granted.heldMicroUsd ?? 0))
     return granted
   }

@@ -1,6 +1,7 @@
 import type { LookCount } from '../../core/looks/count.ts'
 import type { BudgetBasis } from '../../core/report/budget.ts'
 import type { buildReport } from '../../core/report/build.ts'
+import type { CapacityBasis } from '../../core/report/capacity.ts'
 import type { CampaignReport } from '../../core/report/report.ts'
 import { writeAtomic } from './atomic-file.ts'
 import type { CampaignState } from './campaign-state.ts'
@@ -12,6 +13,7 @@ export class Verdicts {
   readonly #folder: RunFolder
   readonly #countLook: (state: CampaignState) => Promise<LookCount | null>
   readonly #moneyOf: (state: CampaignState) => BudgetBasis
+  readonly #capacityOf: (state: CampaignState) => CapacityBasis
   #loading: Promise<{ readonly buildReport: typeof buildReport }> | null = null
   readonly #root: string
   readonly #given = new Map<
@@ -25,7 +27,9 @@ export class Verdicts {
     root: string,
     countLook: (state: CampaignState) => Promise<LookCount | null>,
     moneyOf: (state: CampaignState) => BudgetBasis,
+    capacityOf: (state: CampaignState) => CapacityBasis,
   ) {
+    this.#capacityOf = capacityOf
     this.#moneyOf = moneyOf
     this.#folder = folder
     this.#root = root
@@ -65,6 +69,7 @@ export class Verdicts {
       looks: state.look,
       labels: read.labels,
       budget: this.#moneyOf(state),
+      capacity: this.#capacityOf(state),
     })
     this.#given.set(campaignId, { report, settled: state.settled.size, problems: state.problems.length })
     await writeAtomic(this.#folder.report(campaignId, 'json'), `${JSON.stringify(report, null, 2)}\n`)

@@ -2,6 +2,7 @@ import type { CampaignReport } from '../../core/report/report.ts'
 import { grouped, PRINTED, scaleOf } from '../numbers.ts'
 import { bySeverity, missing } from '../sentences.ts'
 import { candidates, power } from './candidates.ts'
+import { capacity } from './capacity.ts'
 import { coverage } from './coverage.ts'
 import { failures } from './failures.ts'
 import { guardrails } from './guardrails.ts'
@@ -28,6 +29,7 @@ export const SECTIONS = [
   'worst scenarios',
   'slices',
   'coverage',
+  'capacity',
   'failures',
   'integrity',
   'method',
@@ -89,6 +91,7 @@ export function sectionsOf(report: CampaignReport, { rows, sign, outputOf }: Sec
       gist: `${gone === 0 ? 'none' : grouped(String(gone))} of ${grouped(String(report.coverage.planned))} cells missing`,
       body: coverage(report),
     },
+    { name: 'capacity', title: 'Capacity', body: capacity(report) },
     {
       name: 'failures',
       title: 'Failures',

@@ -44,6 +44,16 @@ test('a forecast sums cells, calls and money, and names what binds the time', ()
   })
 })
 
+test('of a bucket what it holds leaves at once, and the rest flows in', () => {
+  const planned = [{ cells: 90, expected: like([use({ callsPerCell: 1 })]) }]
+  const lanes = [{ match: '*', concurrency: 90, requestsPerMinute: 60, burstSeconds: 10 }]
+  // Ten at once and eighty more, one a second; the last one takes its second.
+  expect(forecast(planned, { cells: 90, lanes })).toMatchObject({
+    minMs: 81_000,
+    boundBy: { bound: 'requestsPerMinute' },
+  })
+})
+
 test('a few cells take as long as one of them, and calls side by side no longer than the cell they are in', () => {
   const slow = like([use({ callsPerCell: 10, msPerCall: 5_000 })], { msPerCell: 6_000 })
   expect(forecast([{ cells: 3, expected: slow }], { lanes: [{ match: '*', concurrency: 30 }] })).toMatchObject({

@@ -182,6 +182,33 @@ export const anyEntry: fc.Arbitrary<JournalEntry> = fc.oneof(
     unknownCalls: fc.nat(),
     overshootMicroUsd: fc.nat(),
   }),
+  fc.record({
+    kind: fc.constant('lanes' as const),
+    campaignId: id,
+    lanes: fc.array(
+      fc.record({
+        lane: text,
+        account: fc.option(text),
+        requests: fc.nat(),
+        peak: fc.nat(),
+        concurrency: fc.nat(),
+        throttled: fc.nat(),
+        faults: fc.nat(),
+        waitedMs: fc.record({
+          cells: fc.nat(),
+          slots: fc.nat(),
+          pace: fc.nat(),
+          hold: fc.nat(),
+          budget: fc.nat(),
+          'first-cell': fc.nat(),
+        }),
+        closed: fc.option(
+          fc.record({ reason: fc.constantFrom('lane-failed' as const, 'budget' as const), detail: text }),
+        ),
+      }),
+      { maxLength: 2 },
+    ),
+  }),
   fc.record({ kind: fc.constant('subject-settled' as const), cellId, attempt, output: json, at }),
   fc.record({ kind: fc.constant('settled' as const), record }),
   fc.record({ kind: fc.constant('problem' as const), campaignId: fc.option(id), code: id, text }),

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runHere } from '../../cli/run-here.ts'
 import { inspectRun } from '../../harness/inspect.ts'
@@ -115,7 +117,7 @@ test('with a budget of 0 recordings are served, and what has none is not run', a
 }, 60_000)
 
 test('a closed lane hands its cells to its equivalent, at the price declared for it', async () => {
-  const { provider, inspected } = await run(
+  const { result, provider, inspected } = await run(
     await project('modes'),
     await startProvider((call, response) => {
       if (call.host === 'acme.openai.azure.com') return MILLION(call, response)
@@ -143,6 +145,25 @@ test('a closed lane hands its cells to its equivalent, at the price declared for
   const admitted = inspected.entries.flatMap((entry) => (entry.kind === 'admitted' ? [entry] : []))
   expect(admitted.map(({ failover }) => failover)).toEqual([undefined, ...Array(2).fill('azure/gpt-4o-mini')])
   expect(admitted.every(({ heldMicroUsd = 0 }) => heldMicroUsd > 0)).toBe(true)
+  const { capacity, warnings = [] } = inspected.reports.budget ?? {}
+  const failover = { lane: 'azure/gpt-4o-mini', cells: 2, calls: 2, variants: [{ variant: 'a', cells: 2, of: 3 }] }
+  expect(capacity?.failovers).toEqual([failover])
+  expect(capacity?.lanes?.map(({ lane, requests, closed }) => [lane, requests, closed?.reason])).toEqual([
+    ['azure/gpt-4o-mini', 2, undefined],
+    ['openai/gpt-4o-mini', 1, 'lane-failed'],
+  ])
+  const warning = warnings.find(({ code }) => code === 'failover')?.text
+  expect(warning).toBe(
+    'azure/gpt-4o-mini served 2 cells (2 calls) in place of their declared lane, of every variant alike: a 2 of 3',
+  )
+  const page = await readFile(join(inspected.dir, 'reports/budget.html'), 'utf8')
+  expect(page).toContain('azure/gpt-4o-mini served 2 cells (2 calls)')
+  expect(page).toContain('Budget: $4.00 spent; budget $10.0 of the run.')
+  expect(result.output.replaceAll(/\s+/g, ' ')).toContain('BUDGET $4.00 spent; budget $10.0 of the run')
+  // What the run wrote down gives the same report again.
+  expect(await runHere(dirname(dirname(inspected.dir)), ['report'])).toMatchObject({ code: 0 })
+  const again = await readFile(join(inspected.dir, 'reports/budget.json'), 'utf8')
+  expect(JSON.parse(again)).toEqual(inspected.reports.budget)
 }, 60_000)
 
 test('a bill that nobody knows keeps what was held for it, is listed, and is settled by hand once', async () => {

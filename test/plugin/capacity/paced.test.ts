@@ -49,6 +49,14 @@ test('a provider that enforces its limits gets no request over them, throttling 
   expect(held.calls).toMatchObject({ subject: 1, retried: 2 })
   expect(held.wallMs, 'two holds of 4 s in a deadline of 6 s').toBeGreaterThan(8_000)
   expect(result.code, result.output).toBe(0)
+  const [lane, ...others] = inspected.reports.paced?.capacity?.lanes ?? []
+  expect(others).toEqual([])
+  // Eight cells, one attempt after a lost connection and two after 429s.
+  expect(lane).toMatchObject({ lane: 'openai/gpt-5-mini', requests: 11, throttled: 2, concurrency: CONCURRENCY })
+  expect(lane).toMatchObject({ faults: 1, peak: most, closed: null })
+  expect(lane?.waitedMs.hold, 'the held cell itself waits for it').toBeGreaterThan(0)
+  expect(result.output).toMatch(/^LANE {2}openai\/gpt-5-mini: 11 requests, up to 2 of 2 at once; waited /m)
+  expect(result.output.replaceAll(/\n {2}/g, ' ')).toContain('2 throttled (429, 503, 529), 1 fault')
 }, 60_000)
 
 test('a refused key closes its lane: what has not started is not run, and says why', async () => {
@@ -69,6 +77,9 @@ test('a refused key closes its lane: what has not started is not run, and says w
   expect(inspected.records.find(({ status }) => status === 'not_run')?.failure?.message).toContain('Incorrect API key')
   expect(result.output).toMatch(/↓ .*not run: lane-failed: .*Incorrect API key/)
   expect(result.output).toContain('lane openai/gpt-5-mini is closed (lane-failed)')
+  expect(inspected.reports.paced?.capacity?.lanes).toMatchObject([
+    { requests: 1, closed: { reason: 'lane-failed', detail: expect.stringContaining('Incorrect API key') } },
+  ])
   expect(result.code, 'nothing was measured').toBe(1)
 }, 60_000)
 
