@@ -53,17 +53,17 @@ test('cells that an equivalent lane served are named by variant, and warned abou
       cells: 3,
       calls: 9,
       variants: [
-        { variant: 'current', cells: 0, of: 12 },
         { variant: 'concise', cells: 3, of: 12 },
+        { variant: 'current', cells: 0, of: 12 },
       ],
     },
   ])
   expect(report.warnings).toContainEqual({
     code: 'failover',
-    text: 'azure/gpt-5-mini served 3 cells (9 calls) in place of their declared lane, so that the variants were not measured alike: current 0 of 12, concise 3 of 12',
+    text: 'azure/gpt-5-mini served 3 cells (9 calls) in place of their declared lane, so that the variants were not measured alike: concise 3 of 12, current 0 of 12',
   })
   const alike = reportWith(NONE, () => true).warnings.find(({ code }) => code === 'failover')
-  expect(alike?.text).toContain('of every variant alike: current 12 of 12, concise 12 of 12')
+  expect(alike?.text).toContain('of every variant alike: concise 12 of 12, current 12 of 12')
 })
 
 test('a cell that was sent to another lane and did not go there was not served by it', () => {
