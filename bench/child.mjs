@@ -8,6 +8,9 @@ import { join } from 'node:path'
 const TIME = '/usr/bin/time'
 const timed = process.platform === 'linux' && existsSync(TIME)
 
+/** Several may run at once. */
+let runs = 0
+
 const LIMIT_MS = 20 * 60_000
 
 /**
@@ -17,7 +20,7 @@ const LIMIT_MS = 20 * 60_000
  * @returns {Promise<{ wallMs: number, cpuMs: number | null, rssMb: number | null, output: string }>}
  */
 export async function runChild([command, ...args], { cwd, env = {} }) {
-  const report = join(tmpdir(), `vitest-campaign-bench-${process.pid}.time`)
+  const report = join(tmpdir(), `vitest-campaign-bench-${process.pid}-${++runs}.time`)
   const line = timed ? [TIME, '-o', report, '-f', '%U %S %M', command, ...args] : [command, ...args]
   // In CI `auto` replays; colours and live lines are not what is measured.
   const { CI: _, ...inherited } = process.env

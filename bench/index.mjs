@@ -1,6 +1,7 @@
-// npm run bench -- [--quick] [--only=cell-cost,peers,scale,report,journal,resume,traffic] [--repeats=3]
+// npm run bench -- [--quick] [--only=cell-cost,peers,scale,report,journal,resume,traffic,capacity] [--repeats=3]
 //   --quick   fewer cells, each measured once: to see that it works
 import { parseArgs } from 'node:util'
+import { capacity } from './capacity.mjs'
 import { cellCost } from './cell-cost.mjs'
 import { journal } from './journal.mjs'
 import { describeMachine } from './machine.mjs'
@@ -11,7 +12,7 @@ import { scale } from './scale.mjs'
 import { installPackage, SCRATCH } from './scratch.mjs'
 import { traffic } from './traffic.mjs'
 
-const BENCHES = { 'cell-cost': cellCost, peers, scale, report, journal, resume, traffic }
+const BENCHES = { 'cell-cost': cellCost, peers, scale, report, journal, resume, traffic, capacity }
 const FULL = {
   'cell-cost': { cells: 20_000 },
   peers: { cells: 2_000 },
@@ -20,6 +21,7 @@ const FULL = {
   journal: { records: 100_000 },
   resume: { cells: 20_000 },
   traffic: { calls: 5_000 },
+  capacity: {},
 }
 const QUICK = {
   'cell-cost': { cells: 2_000 },
@@ -29,6 +31,7 @@ const QUICK = {
   journal: { records: 8_000 },
   resume: { cells: 2_000 },
   traffic: { calls: 1_000 },
+  capacity: {},
 }
 
 const { values } = parseArgs({

@@ -90,12 +90,12 @@ function sideOf(peer, cells) {
 }
 
 /** Outside the repository and kept for the next time: an install takes minutes. */
-function folderOf(peer) {
+export function folderOf(peer) {
   return join(tmpdir(), 'vitest-campaign-bench', peer.packages.join('+').replaceAll(/[^\w.@+-]/g, '_'))
 }
 
 /** @returns null, or why it cannot be had */
-async function install(peer) {
+export async function install(peer) {
   const folder = folderOf(peer)
   await writeFiles(folder, { 'package.json': '{ "name": "peer", "private": true }', ...peer.files })
   const done = join(folder, 'installed')

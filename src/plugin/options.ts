@@ -36,7 +36,7 @@ const retry = z.strictObject(
  * - `stallTimeout`: the longest silence of a model provider in milliseconds, before its answer or between two parts of it,
  *   after which the request is ended and made again; default: the cell's deadline
  * - `shutdownTimeout`: what cells in flight get after the first SIGINT or SIGTERM, milliseconds; default 5,000
- * - `preflight`: asks the providers of the declared lanes for their models before any cell runs, for nothing; a lane whose
+ * - `preflight`: asks the providers for the models of variants and judges before any cell runs, for nothing; a lane whose
  *   model is unknown or whose key is refused is closed
  * - `onRecord`: called in the main process with every RunRecord, once it is durable; a failure of it is told and loses
  *   nothing

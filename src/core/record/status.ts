@@ -7,7 +7,7 @@
  * - `judge_error`: the subject ran, the primary scorer gave no valid score
  * - `capture_error`: an integrity check of severity error failed: we do not know that we measured what we say
  * - `skipped`: excluded by hand (`.skip`) or waiting when the run was drained
- * - `not_run`: planned, and never started; `reason` says why
+ * - `not_run`: planned, and never started, or nothing it asked for was sent for want of money; `reason` says why
  */
 export const CELL_STATUSES = [
   'scored',

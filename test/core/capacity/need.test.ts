@@ -91,3 +91,16 @@ test('of two that wait for each other the later one is refused, and the other ha
   expect(permits(d.ask(3, '3', 80, 80))).toEqual(['3 budget'])
   expect(permits(d.over(3))).toEqual(['2 goes'])
 })
+
+test("the bill of a variant's first cell counts for the lane it was seen to use: the others need not wait for another", () => {
+  const d = drive(1_000)
+  d.lease('1', null)
+  expect(d.lease('2', null), 'the first runs alone').toEqual([])
+  d.lease('3', null)
+  d.ask(1, '1', 50)
+  d.bill(1, 10)
+  expect(d.over(1)).toMatchObject([
+    { type: 'lease-granted', cellId: '2', heldMicroUsd: 20 },
+    { type: 'lease-granted', cellId: '3', heldMicroUsd: 20 },
+  ])
+})
