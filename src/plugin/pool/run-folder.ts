@@ -50,7 +50,10 @@ export function pointAt({ dir, runId }: RunFolder): Promise<void> {
 async function create(evals: string, now: Date): Promise<RunFolder> {
   const runId = `${now.toISOString().replace(/[-:]/g, '').replace(/\.\d+/, '')}-${randomBytes(3).toString('hex')}`
   const dir = join(evals, runId)
-  await mkdir(evals, { recursive: true, mode: 0o700 })
+  // Not `recursive`: with that Node says of a disk that may only be read that the folder is missing.
+  await mkdir(evals, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
   await mkdir(dir, { mode: 0o700 })
   await mkdir(join(dir, 'raw'), { mode: 0o700 })
   await mkdir(join(dir, 'reports'), { mode: 0o700 })

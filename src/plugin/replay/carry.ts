@@ -34,7 +34,7 @@ export async function carry(cellCall: CellCall, parts: RecorderParts): Promise<A
     },
   }
   try {
-    await orAborted(cell.admit(lane), signal)
+    await cell.permits.journalled(orAborted(cell.admit(lane), signal))
   } catch (error) {
     flight.over()
     return signal.aborted ? faultAnswer(signal) : notAdmitted(cellCall, parts, error)

@@ -81,6 +81,16 @@ export class Permits {
     }
   }
 
+  /** Waits for the journal: no provider made the cell wait, and its deadline stands still all the same. */
+  async journalled(written: Promise<void>): Promise<void> {
+    this.#wait(1)
+    try {
+      await written
+    } finally {
+      this.#wait(-1)
+    }
+  }
+
   /**
    * A wait ends now; those at one time count once. The governor says how long a granted one was: the way there and back
    * is none, and of many calls on a busy machine it would add up to an excuse for a missed deadline.

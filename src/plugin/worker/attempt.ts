@@ -37,7 +37,8 @@ export async function runSubject(of: CellContext, traffic: CellTraffic | null): 
     })
     if (campaign.plan.sideEffects === true) {
       // What it changes may not be a call that anybody sees.
-      await bridge.control?.admitted(cell.cellId, lease.attempt, cell.variant.lane)
+      const admitted = bridge.control?.admitted(cell.cellId, lease.attempt, cell.variant.lane)
+      if (admitted !== undefined) await deadline.journalled(admitted)
     }
     const output = await deadline.bound(
       inScope(bridge, { cellId: cell.cellId, traffic }, 'subject', async () => campaign.run(context)),

@@ -109,6 +109,16 @@ export class Deadline {
     if (this.#pacing === edge) for (const part of this.#parts ?? []) part.wait(waiting)
   }
 
+  /** The journal is waited for: a slow disk is not the subject's. */
+  async journalled<T>(written: Promise<T>): Promise<T> {
+    this.wait(true)
+    try {
+      return await written
+    } finally {
+      this.wait(false)
+    }
+  }
+
   /** A scorer waits for its turn. */
   queue(waiting: boolean): void {
     this.#waits += waiting ? 1 : -1

@@ -24,7 +24,7 @@ export interface SubjectOutput {
 export async function scoreKept(bridge: WorkerBridge, of: SubjectOutput): Promise<Scoring> {
   const { registered } = of
   if (registered.campaign.scorers.some((scorer) => scorer.role !== 'code' || callsProvider(scorer))) {
-    await of.keep()
+    await of.deadline.journalled(of.keep())
     return score(bridge, of)
   }
   const scoring = score(bridge, of)

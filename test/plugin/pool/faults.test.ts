@@ -1,7 +1,8 @@
-import { readdirSync } from 'node:fs'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { readJournal } from '../../../src/core/journal/read.ts'
 import { expectCleanOutput } from '../../harness/inspect.ts'
 import { newestRun, project, runVitest, startVitest, type VitestRun } from '../../harness/run-vitest.ts'
@@ -110,6 +111,60 @@ test('where no folder can be made nothing is started', async () => {
   expect(output).toContain(`no run folder could be made in ${join(root, '.evals')}: E`)
   expect(output).toContain('Nothing was started; free the disk or its rights')
   expect(provider.calls).toEqual([])
+})
+
+/** A user who may write everywhere sees a mount that nobody may write to, anybody else a folder that is not theirs. */
+const isRoot = process.getuid?.() === 0
+const canMount =
+  isRoot && spawnSync('unshare', ['-m', 'sh', '-c', 'mount --bind . . && mount -o remount,bind,ro .']).status === 0
+
+test.skipIf(process.platform === 'win32' || (isRoot && !canMount))(
+  'where the project may only be read nothing is started',
+  async () => {
+    const provider = await startProvider()
+    const root = await project('durable')
+    const mounted = `exec unshare -m sh -c 'mount --bind ${root} ${root} && mount -o remount,bind,ro ${root} && exec "$@"' sh "$@"`
+    if (!isRoot) await chmod(root, 0o555)
+    onTestFinished(() => chmod(root, 0o755))
+    const { code, output } = await startVitest(root, [], live(provider), 'run', isRoot ? mounted : null).done
+    expect(code, output).toBe(1)
+    expect(output).toMatch(/no run folder could be made in \S+\.evals: E(ROFS|ACCES)/)
+    expect(output).toContain('Nothing was started; free the disk or its rights')
+    expect(provider.calls).toEqual([])
+    expect(existsSync(join(root, '.evals'))).toBe(false)
+  },
+)
+
+test('on a slow disk nothing is sent or acknowledged before it is durable, and nothing runs out of time', async () => {
+  const root = await project('durable')
+  const synced = join(root, 'synced')
+  let path: string | null = null
+  /** What was durable, of the newest run, when this was asked. */
+  const durable = (): ReturnType<typeof readJournal>['entries'] => {
+    path ??= join(root, '.evals', readFileSync(join(root, '.evals/latest'), 'utf8').trim(), 'journal.jsonl')
+    return readJournal(readFileSync(path).subarray(0, Number(readFileSync(synced, 'utf8'))), path).entries
+  }
+  const early: string[] = []
+  let calls = 0
+  const provider = await startProvider(() => {
+    calls++
+    // One call a cell.
+    const admitted = durable().filter(({ kind }) => kind === 'admitted').length
+    if (admitted < calls) early.push(`call ${calls} with ${admitted} admitted`)
+    return false
+  })
+  const preload = new URL('slow-disk.mjs', import.meta.url)
+  const { code, output } = await runVitest(root, ['--reporter=verbose'], {
+    ...live(provider),
+    ...{ SCENARIOS: '4', CELLS: '8', SYNCED: synced, NODE_OPTIONS: `--import=${preload}` },
+  })
+  expect(code, output).toBe(0)
+  expectCleanOutput(output)
+  expect(early).toEqual([])
+  expect(calls).toBe(8)
+  const entries = durable()
+  expect(entries.at(-1)).toEqual({ kind: 'end', reason: 'finished' })
+  expect(entries.filter((entry) => entry.kind === 'settled' && entry.record.status === 'scored')).toHaveLength(8)
 })
 
 test.skipIf(process.platform === 'win32')('a full disk stops the run; what was acknowledged is there', async () => {

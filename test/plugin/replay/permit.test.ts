@@ -47,13 +47,46 @@ test('a wait that nobody can be told of withdraws the ask', async () => {
   const { url } = await serve((_, response) => response.end(JSON.stringify(completion('x'))))
   const run = project().start('live')
   const { value } = await run.cell((cell) => {
+    let waits = 0
     cell.onWait((waiting) => {
-      if (!waiting) fail()
+      // The first is for the journal.
+      if (!waiting && ++waits === 2) fail()
     })
     return fetch(`${url}/v1/chat/completions`, chat).then(({ status }) => status)
   })
   expect(value).toBe(424)
   expect(run.log.outcomes.map(({ result }) => result.kind)).toEqual(['unsent'])
+})
+
+test('a cell waits for the journal before its first call, and its deadline does not', async () => {
+  const { url } = await serve((_, response) => response.end(JSON.stringify(completion('x'))))
+  const order: string[] = []
+  let write = (): void => {}
+  const written = new Promise<void>((resolve) => {
+    write = resolve
+  })
+  const run = project().start('live', {
+    port: {
+      async admitted() {
+        order.push('asked')
+        await written
+        order.push('written')
+      },
+    },
+  })
+  const { result } = await run.cell(async (cell) => {
+    cell.onWait((waiting) => order.push(waiting ? 'stands still' : 'goes on'))
+    const called = fetch(`${url}/v1/chat/completions`, chat)
+    while (!order.includes('asked')) await new Promise((resolve) => setImmediate(resolve))
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(run.log.permits).toEqual([])
+    write()
+    return (await called).status
+  })
+  expect(order.slice(0, 2).sort()).toEqual(['asked', 'stands still'])
+  expect(order.slice(2, 4)).toEqual(['written', 'goes on'])
+  // It is nobody's excuse either.
+  expect(result.waitedMs).toBe(0)
 })
 
 const DATE = 'Sun, 29 Nov 2026 12:00:00 GMT'
