@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { transformWithOxc } from 'vite'
 import { describe, expect, test } from 'vitest'
@@ -142,9 +142,9 @@ describe('CI', () => {
     readonly env?: { readonly [name: string]: string }
   }
 
-  /** A runner: `npm`, `npx` and `gh` as far as the steps use them, on a project with a red campaign. */
-  async function runner() {
-    const root = await project('outputs')
+  /** A runner: `npm`, `npx` and `gh` as far as the steps use them, on a project that is checked out there. */
+  async function runner(fixture: string) {
+    const root = await project(fixture)
     const bin = join(root, 'bin')
     await mkdir(bin)
     const node = JSON.stringify(process.execPath)
@@ -171,6 +171,59 @@ describe('CI', () => {
     return parseYaml(block?.[2] ?? '')
   }
 
+  test('the jobs for shards run, each on its own machine, and the last gives the verdict', async () => {
+    const text = await readFile(join(REPOSITORY, 'docs/shards.md'), 'utf8')
+    const { jobs } = parseYaml(/^```yaml\n([\s\S]*?)^```$/m.exec(text)?.[1] ?? '') as {
+      jobs: {
+        evals: { strategy: { matrix: { shard: readonly number[] } }; steps: readonly ShardStep[] }
+        verdict: { needs: string; steps: readonly ShardStep[] }
+      }
+    }
+    interface ShardStep extends Step {
+      readonly uses?: string
+      readonly with?: { readonly [name: string]: string | boolean | number }
+    }
+    const artifacts = new Map<string, string>()
+    /** A machine of its own; gives what each command ended with. */
+    const play = async (steps: readonly ShardStep[], shard: number) => {
+      const { root, shell } = await runner('shards')
+      const fill = (value: unknown): string =>
+        String(value).replace(/\$\{\{ (\S+) \}\}/g, (_, name: string) =>
+          name === 'matrix.shard' ? String(shard) : name === 'secrets.OPENAI_API_KEY' ? '' : `unknown: ${name}`,
+        )
+      const ended: [command: string, code: number | null, output: string][] = []
+      for (const { run: script, uses = '', with: given = {}, env = {} } of steps) {
+        if (script !== undefined) {
+          const more = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, fill(value)]))
+          const { code, output } = await shell(fill(script), { ...more, GITHUB_ACTIONS: 'true' })
+          ended.push([fill(script), code, output])
+        } else if (uses.startsWith('actions/upload-artifact@')) {
+          // A folder whose name begins with a dot is left out otherwise.
+          expect(given['include-hidden-files']).toBe(true)
+          artifacts.set(fill(given.name), join(root, fill(given.path)))
+        } else if (uses.startsWith('actions/download-artifact@')) {
+          const pattern = new RegExp(`^${fill(given.pattern).replace('*', '.*')}$`)
+          for (const [name, folder] of artifacts) {
+            if (pattern.test(name)) await cp(folder, join(root, fill(given.path), name), { recursive: true })
+          }
+        }
+      }
+      return ended
+    }
+    const { evals: shards, verdict } = jobs
+    expect(verdict.needs).toBe('evals')
+    for (const shard of shards.strategy.matrix.shard) {
+      for (const [command, code, output] of await play(shards.steps, shard))
+        expect([command, code], output).toEqual([command, 0])
+    }
+    expect([...artifacts.keys()]).toEqual(['shard-1', 'shard-2', 'shard-3'])
+    const [, merged, gate] = await play(verdict.steps, 0)
+    expect(merged?.slice(0, 2), merged?.[2]).toEqual(['npx vitest-campaign merge shards/*/2*', 0])
+    expect(merged?.[2]).toMatch(/COVERAGE +96 planned: 96 scored/)
+    expect(gate?.slice(0, 2), gate?.[2]).toEqual(['npx vitest-campaign gate', 0])
+    expect(gate?.[2]).toContain('PASS')
+  })
+
   test('the workflow for GitHub comments once, edits its comment afterwards, and leaves those of others alone', async ({
     skip,
   }) => {
@@ -182,7 +235,7 @@ describe('CI', () => {
       'npx vitest run --project evals',
       'file=".evals/$(cat .evals/latest)/comment.md"',
     ])
-    const { root, shell, stored, comments } = await runner()
+    const { root, shell, stored, comments } = await runner('outputs')
     await writeFile(
       comments,
       JSON.stringify([{ id: 1, body: '<!-- vitest-campaign:evals --> mine', user: { login: 'somebody' } }]),
@@ -227,7 +280,7 @@ describe('CI', () => {
     const jobs = (await yamlOf('.gitlab-ci.yml')) as {
       evals: { script: string[]; artifacts: { paths: string[]; reports: { junit: string } } }
     }
-    const { root, shell } = await runner()
+    const { root, shell } = await runner('outputs')
     const { code } = await shell(jobs.evals.script.join('\n'))
     expect(code).toBe(1)
     const { output } = await shell(`ls ${jobs.evals.artifacts.reports.junit}`)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { sha256Hex } from '../core/campaign/identity.ts'
+import { cellsOf } from '../core/campaign/cells.ts'
 import type { CampaignPlan } from '../core/campaign/plan.ts'
+import { segmentOf } from '../core/campaign/segment.ts'
 import { digest, plan as planSchema } from '../core/journal/plan.ts'
 import { RunRecord } from '../core/record/record.ts'
 import { buildReport } from '../core/report/build.ts'
@@ -43,6 +44,7 @@ export function runsOfBlobs(files: readonly BlobFile[], root: string): Pick<Fini
   for (const [project, campaigns] of projects) {
     const reports: CampaignReport[] = []
     for (const { plan, fingerprint, records, problems } of campaigns.values()) {
+      inOrderOf(plan, records)
       if (plan.gate?.accepted != null) {
         notes.push(
           `campaign ${plan.campaignId} is compared with accepted records, which are in no blob: merge the run folders (npx vitest-campaign merge)`,
@@ -99,6 +101,13 @@ function takePlan(carried: unknown, campaigns: Map<string, Gathered>): string[] 
   return []
 }
 
+/** As a run writes them, whatever order the shards' blobs are read in; what is of no planned cell comes last. */
+function inOrderOf(plan: CampaignPlan, records: RunRecord[]): void {
+  const places = new Map(Array.from(cellsOf(plan), ({ cellId }, at) => [cellId, at]))
+  const placeOf = ({ cellId }: RunRecord): number => places.get(cellId) ?? places.size
+  records.sort((a, b) => placeOf(a) - placeOf(b))
+}
+
 function* testsOf(task: Task): Generator<Task> {
   if (task.tasks === undefined) yield task
   else for (const child of task.tasks) yield* testsOf(child)
@@ -115,16 +124,13 @@ function runOf(
   campaigns: ReadonlyMap<string, Gathered>,
 ): FinishedRun['runs'][number] {
   const dir = join(root, '.evals', 'merged')
-  // Ids may hold what a path must not.
-  const name = (campaignId: string): string =>
-    `${encodeURIComponent(campaignId).slice(0, 60)}-${sha256Hex(campaignId).slice(0, 8)}`
   return {
     project,
     runDir: dir,
     root,
     policy: { traffic: 'merge', reason: '--merge-reports' },
     reports,
-    reportPath: (campaignId, extension) => join(dir, 'reports', `${name(campaignId)}.${extension}`),
+    reportPath: (campaignId, extension) => join(dir, 'reports', `${segmentOf(campaignId)}.${extension}`),
     outputPath: (file) => join(dir, file),
     records: (campaignId) => campaigns.get(campaignId)?.records ?? [],
     problems: [],

@@ -124,7 +124,14 @@ export default class CampaignReporter implements Reporter {
     const { runsOfBlobs } = await import('./blobs.ts')
     const { state, config } = this.#vitest ?? {}
     const finished = runsOfBlobs((state?.blobs?.files ?? []) as readonly BlobFile[], config?.root ?? process.cwd())
-    for (const { runDir } of finished.runs) await mkdir(join(runDir, 'reports'), { recursive: true, mode: 0o700 })
+    for (const { runDir, reports, reportPath } of finished.runs) {
+      await mkdir(join(runDir, 'reports'), { recursive: true, mode: 0o700 })
+      for (const report of reports) {
+        const path = reportPath(report.campaignId, 'json')
+        const problem = await writeDocument(path, `${JSON.stringify(report, null, 2)}\n`)
+        if (problem !== null) this.#print(`the JSON report was not written: ${printable(problem)}`)
+      }
+    }
     return finished
   }
 

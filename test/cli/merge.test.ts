@@ -85,9 +85,22 @@ test('the blob reports of the shards merge into the same verdict', async () => {
   const { headline } = (await reportOf(whole)).verdict
   expect([code, output.replaceAll(/\s+/g, ' ')]).toEqual([0, expect.stringContaining(headline.slice(0, 60))])
   expect(output).toMatch(/COVERAGE {2}96 planned: 96 scored/)
-  // The page of each campaign too, without the exchanges that no blob holds.
-  const pages = (await readdir(join(root, '.evals/merged/reports'))).filter((name) => name.endsWith('.html'))
-  expect(pages).toHaveLength(2)
+  // And into the same files as `merge` writes, but for what no blob holds: a journal, and the exchanges.
+  await runHere(root, ['merge', ...shards])
+  const merged = await newest()
+  const filesOf = async (run: string) => (await readdir(join(root, '.evals', run, 'reports'))).sort()
+  const reports = ['labels', 'single'].flatMap((name) => ['html', 'json', 'md'].map((ext) => `${name}.${ext}`))
+  expect([await filesOf('merged'), await filesOf(merged)]).toEqual([reports, reports])
+  for (const file of ['comment.md', 'junit.xml', ...reports.map((name) => `reports/${name}`)]) {
+    const [blobs, folders] = await Promise.all(
+      ['merged', merged].map(async (run) =>
+        (await readFile(join(root, '.evals', run, file), 'utf8'))
+          .replaceAll(run, 'the run')
+          .replaceAll(/No exchange was captured\.|its exchanges are in the folder of its shard&#39;s run/g, ''),
+      ),
+    )
+    expect(blobs, file).toBe(folders)
+  }
   await rm(join(root, '.vitest-reports/blob-1-3.json'))
   const without = await runVitest(root, [`--merge-reports=${join(root, '.vitest-reports')}`])
   expect(without.output).toMatch(/COVERAGE {2}96 planned: .*not_run/)

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { CampaignPlan, PlannedCell } from '../../core/campaign/plan.ts'
+import { segmentOf } from '../../core/campaign/segment.ts'
 import type { SeenCell } from '../../core/capacity/seen-cells.ts'
 import type { PriceOverrides } from '../../core/record/cost.ts'
 import { RunRecord } from '../../core/record/record.ts'
@@ -14,7 +15,7 @@ import { RUN_ID } from '../pool/earlier-runs.ts'
 import { readManifest } from '../pool/manifest.ts'
 import { RUNS } from '../pool/run-folder.ts'
 import { findRecording, readFound, readShared } from '../replay/disk.ts'
-import { RECORDINGS, recordingPlace, segmentOf } from '../replay/path.ts'
+import { RECORDINGS, recordingPlace } from '../replay/path.ts'
 
 /** Earlier runs that are looked through, the newest first. */
 const LOOKED_AT = 20

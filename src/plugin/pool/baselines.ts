@@ -1,9 +1,10 @@
 import { dirname, join } from 'node:path'
 import { type AcceptedRecords, parseAccepted } from '../../core/accepted/format.ts'
 import type { CampaignPlan } from '../../core/campaign/plan.ts'
+import { segmentOf } from '../../core/campaign/segment.ts'
 import { acceptCommand } from '../../core/report/actions.ts'
 import { readRecording } from '../replay/disk.ts'
-import { type RecordingPlace, segmentOf } from '../replay/path.ts'
+import type { RecordingPlace } from '../replay/path.ts'
 
 /** Folder of accepted records and look ledgers beside an eval file. */
 export const BASELINES = '__baselines__'

@@ -1,9 +1,9 @@
 import { closeSync, constants, openSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { CampaignPlan } from '../../core/campaign/plan.ts'
+import { segmentOf } from '../../core/campaign/segment.ts'
 import { type HumanLabel, parseLabels } from '../../core/report/judges/label.ts'
 import type { Reason } from '../../core/report/report.ts'
-import { segmentOf } from '../replay/path.ts'
 
 /** Folder, beside an eval file, of what people say about outputs. */
 export const LABELS = '__labels__'

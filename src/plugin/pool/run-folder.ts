@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { segmentOf } from '../../core/campaign/segment.ts'
 import type { ReportExtension, RunOutput } from '../../core/report/run-source.ts'
-import { segmentOf } from '../replay/path.ts'
 import { writeAtomic } from './atomic-file.ts'
 
 /** The folder of all runs, below the project's root. */

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import type { RunContext } from '../../core/campaign/definition.ts'
 import type { Payload } from '../../core/campaign/listing.ts'
 import type { PlannedCell } from '../../core/campaign/plan.ts'
+import { segmentOf } from '../../core/campaign/segment.ts'
 import { type AgentProfile, agentProfileOf } from '../../core/record/agent-profile.ts'
 import { TaskFailure } from '../../core/record/task-failure.ts'
 import type { Redactor } from '../../core/traffic/redact.ts'
 import { writeAtomic } from '../pool/atomic-file.ts'
-import { segmentOf } from '../replay/path.ts'
 import type { Deadline } from './deadline.ts'
 
 /** What `run` says about its cell beside the output. */

@@ -116,7 +116,7 @@ test('where no folder can be made nothing is started', async () => {
 /** A user who may write everywhere sees a mount that nobody may write to, anybody else a folder that is not theirs. */
 const isRoot = process.getuid?.() === 0
 const canMount =
-  isRoot && spawnSync('unshare', ['-m', 'sh', '-c', 'mount --bind . . && mount -o remount,bind,ro .']).status === 0
+  isRoot && spawnSync('sh', ['-c', "unshare -m sh -c 'mount --bind . . && mount -o remount,bind,ro .'"]).status === 0
 
 test.skipIf(process.platform === 'win32' || (isRoot && !canMount))(
   'where the project may only be read nothing is started',

@@ -6,8 +6,9 @@ import { buffer } from 'node:stream/consumers'
 import OpenAI, { APIConnectionError } from 'openai'
 import { request as undiciRequest } from 'undici'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { segmentOf } from '../../../src/core/campaign/segment.ts'
 import { readExchange } from '../../../src/core/traffic/wire/read.ts'
-import { recordingPath, segmentOf } from '../../../src/plugin/replay/path.ts'
+import { recordingPath } from '../../../src/plugin/replay/path.ts'
 import { completion, project, serve } from './harness.ts'
 
 const coordinates = { campaignId: 'triage', variantId: 'current', scenarioId: 'refund', seed: 0 }

@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { idProblem } from '../../../src/core/campaign/identity.ts'
+import { segmentOf } from '../../../src/core/campaign/segment.ts'
 import { placeholderKeys } from '../../../src/plugin/replay/keys.ts'
-import { recordingPath, segmentOf } from '../../../src/plugin/replay/path.ts'
+import { recordingPath } from '../../../src/plugin/replay/path.ts'
 import { project, serve } from './harness.ts'
 
 const coordinates = { campaignId: 'triage', variantId: 'current', scenarioId: 'refund', seed: 0 }
