@@ -12,6 +12,7 @@ import { settlementOf } from '../../../src/plugin/control.ts'
 import { resolveOptions } from '../../../src/plugin/options.ts'
 import type { Owner } from '../../../src/plugin/pool/owner.ts'
 import { Run } from '../../../src/plugin/pool/run.ts'
+import type { RunContext } from '../../../src/plugin/pool/run-context.ts'
 import { rawCapture } from '../../../src/plugin/replay/raw.ts'
 import { planOf, recordOf, someDigest } from '../../core/journal/samples.ts'
 
@@ -39,11 +40,9 @@ export interface Driven {
   readonly records: readonly RunRecord[]
 }
 
-/** Runs the campaign as a worker would, through the real main process side and the real files. */
-export async function drive(root: string, ledger: Ledger, budget: MicroUsd | null = null): Promise<Driven> {
-  const said: string[] = []
-  await mkdir(join(root, 'evals'), { recursive: true })
-  const run = await Run.open({
+/** What a run of the campaign is opened with. */
+export function contextOf(root: string, budget: MicroUsd | null, say: (line: string) => void): RunContext {
+  return {
     root,
     projectName: 'evals',
     options: resolveOptions({ capacity: { lanes: [{ match: '*', usdPerCell: (2 * BOUND) / 1_000_000 }] } }, 'a test'),
@@ -54,9 +53,16 @@ export async function drive(root: string, ledger: Ledger, budget: MicroUsd | nul
     shard: null,
     foretell: null,
     budget,
-    resume: { reconciled: false, say: (line) => said.push(line) },
+    resume: { reconciled: false, say },
     versions: { node: '20', vitest: '4', package: '0' },
-  })
+  }
+}
+
+/** Runs the campaign as a worker would, through the real main process side and the real files. */
+export async function drive(root: string, ledger: Ledger, budget: MicroUsd | null = null): Promise<Driven> {
+  const said: string[] = []
+  await mkdir(join(root, 'evals'), { recursive: true })
+  const run = await Run.open(contextOf(root, budget, (line) => said.push(line)))
   const { dir } = run.folder
   const { campaigns } = await run.plan(
     { file: drivenPlan.file, campaigns: [{ plan: drivenPlan, selection: 'all', skipped: false }] },
