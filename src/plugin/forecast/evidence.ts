@@ -19,6 +19,8 @@ import { RECORDINGS, recordingPlace } from '../replay/path.ts'
 
 /** Earlier runs that are looked through, the newest first. */
 const LOOKED_AT = 20
+/** Of those, runs of the campaign whose records are read: a new variant is in none of them, and the run waits. */
+const READ = 5
 /** Cells of a variant that are looked at: more of them tell little more, and the run waits for it. */
 const SAMPLE = 30
 /** Of a file of records, bytes that are read. */
@@ -55,6 +57,7 @@ export async function evidenceOf(
   const sources: ForecastSource[] = []
   const lacking = new Set(plan.variants.map(({ id }) => id))
   let report: CampaignReport | null = null
+  let read = 0
   const take = (seen: readonly SeenCell[], source: Omit<ForecastSource, 'cells'>): void => {
     if (seen.length === 0) return
     cells.push(...seen)
@@ -67,7 +70,7 @@ export async function evidenceOf(
     const campaign = manifest?.campaigns.find(({ campaignId }) => campaignId === plan.campaignId)
     if (manifest?.project !== options.project || campaign === undefined) continue
     report ??= await reportOf(dir, plan.campaignId)
-    if (lacking.size === 0) continue
+    if (lacking.size === 0 || read++ >= READ) continue
     const seen = await seenInRun(dir, plan, lacking, options)
     take(seen, { kind: 'run', runId, changed: campaign.fingerprint !== fingerprint })
   }
@@ -110,7 +113,11 @@ async function seenInRun(
   // With it comes the price list.
   const { seenInExchanges, seenInRecord } = await import('../../core/record/seen-cell.ts')
   const byVariant = new Map<string, unknown[]>()
+  const ofCampaign = `"campaignId":${JSON.stringify(plan.campaignId)}`
+  const ofVariants = Array.from(wanted, (id) => `"variantId":${JSON.stringify(id)}`)
   for (const line of linesOf(join(dir, 'records.jsonl'))) {
+    // Most of the time goes into parsing what nobody wants.
+    if (!line.includes(ofCampaign) || !ofVariants.some((variant) => line.includes(variant))) continue
     const record = parsed(line)
     if (record?.campaignId !== plan.campaignId || !wanted.has(record.variantId)) continue
     // What ended otherwise may not have called all it would have.
