@@ -120,7 +120,10 @@ test.each(['SIGINT', 'bail'] as const)(
       ...env,
     })
     if (how === 'SIGINT') {
-      while (!subjects.includes('fine a 0')) await new Promise((resolve) => setTimeout(resolve, 20))
+      while (!subjects.includes('fine a 0')) {
+        if (run.child.exitCode !== null) throw new Error(run.printed())
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
       run.child.kill('SIGINT')
       await printed(run, 'no new cells; 4 in flight')
       release()

@@ -54,7 +54,6 @@ test('where the limits of the provider are declared, no request over them is eve
     expect(own.answered).toBe(cells)
     expect(own.fullest).toBeLessThanOrEqual(1)
   }
-  // More than a bucket holds: it was the pace that kept them below it.
   expect(counted('groq').peak).toBe(2)
   expect(provider.calls).toHaveLength(names.length * cells)
   for (const record of inspected.records) {
