@@ -35,18 +35,23 @@ export async function reapOrphans(root: string, processes: Processes = systemPro
   const runs = join(root, RUNS)
   const names = (await entriesOf(runs)).filter((entry) => entry.isDirectory()).map(({ name }) => name)
   const said = await Promise.all(
-    names.map(async (runId) => {
-      const dir = join(runs, runId)
-      if ((await entriesOf(join(dir, RUNNING))).length === 0) return []
-      const { held } = await ownerState({ dir, here: thisProcess(), now: () => new Date(), processes })
-      if (held !== 'free') return []
-      const ended = await endCommands(dir, () => true, processes)
-      // The files that its commands were given.
-      await rm(join(dir, SCRATCH), { recursive: true, force: true })
-      return ended.map((orphan) => orphanText(orphan, runId))
-    }),
+    names.map((runId) =>
+      reapOf(join(runs, runId), runId, processes).catch((error: unknown) => [
+        `what commands run ${runId} left running is not known: ${error instanceof Error ? error.message : String(error)}`,
+      ]),
+    ),
   )
   return said.flat()
+}
+
+async function reapOf(dir: string, runId: string, processes: Processes): Promise<readonly string[]> {
+  if ((await entriesOf(join(dir, RUNNING))).length === 0) return []
+  const { held } = await ownerState({ dir, here: thisProcess(), now: () => new Date(), processes })
+  if (held !== 'free') return []
+  const ended = await endCommands(dir, () => true, processes)
+  // The files that its commands were given.
+  await rm(join(dir, SCRATCH), { recursive: true, force: true })
+  return ended.map((orphan) => orphanText(orphan, runId))
 }
 
 /** Ends the commands of a run's cells that are running, and takes note of it. Call it when nobody waits for them. */
@@ -63,7 +68,8 @@ export async function endCommands(
     if (note === null || !isOf(note.cellId)) continue
     const became = await end(note, processes)
     if (became === 'elsewhere') continue
-    await rm(path, { force: true })
+    // One that stays is looked at once more by the next run.
+    await rm(path, { force: true }).catch(() => {})
     if (became !== 'gone') found.push({ note, became })
   }
   return found

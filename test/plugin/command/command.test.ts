@@ -164,6 +164,13 @@ describe('the score of a command', () => {
     expect(first?.[1]).toMatchObject({ cellId: 'c0ffee', program: process.execPath })
     if (process.platform === 'linux') expect(first?.[1].startToken).toMatch(/^\d+$/)
     expect(readdirSync(running)).toEqual([])
+    // Without its run there is none to stand in, and a folder that was deleted is not made anew.
+    rmSync(runDir, { recursive: true })
+    await expect(score({ argv: node('') })).rejects.toThrow('ENOENT')
+    await expect(score({ argv: node(''), files: {} })).rejects.toThrow('ENOENT')
+    expect(existsSync(runDir)).toBe(false)
+    mkdirSync(runDir)
+    await score({ argv: node('') })
     // One that cannot be started, and one that is stopped, leave none either.
     await expect(score({ argv: ['no-such-program-here'] })).rejects.toThrow('could not be started')
     await expect(score({ argv: ['true', 'a\0b'] })).rejects.toThrow('could not be started')

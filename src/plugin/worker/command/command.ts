@@ -150,7 +150,10 @@ async function run<Scenario, Output>(
 
 async function scratchIn(runDir: string): Promise<string> {
   const folder = join(runDir, SCRATCH)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  // Not with what is above it: a run folder that somebody deleted stays so.
+  await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
   return mkdtemp(join(folder, 'command-'))
 }
 

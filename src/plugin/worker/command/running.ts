@@ -40,7 +40,7 @@ export function noteRunning(runDir: string, cellId: string, program: string): Ru
     writeFileSync(`${path}.tmp`, `${JSON.stringify(note)}\n`, { flag: 'wx', mode: 0o600 })
     renameSync(`${path}.tmp`, path)
   }
-  mkdirSync(join(runDir, RUNNING), { recursive: true, mode: 0o700 })
+  makeFolder(join(runDir, RUNNING))
   write(null, null)
   return {
     started(pid) {
@@ -50,5 +50,14 @@ export function noteRunning(runDir: string, cellId: string, program: string): Ru
     over() {
       rmSync(path, { force: true })
     },
+  }
+}
+
+/** Not with what is above it: a run folder that somebody deleted stays so. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
