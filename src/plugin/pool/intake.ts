@@ -16,6 +16,7 @@ import type { RunFolder } from './run-folder.ts'
 import type { RunJournal } from './run-journal.ts'
 import type { Spending } from './spending.ts'
 import type { Tally } from './tally.ts'
+import { unrecordable } from './unrecordable.ts'
 
 interface IntakeOf {
   readonly context: RunContext
@@ -66,6 +67,10 @@ export class Intake {
     }
     const unpriced = await spending.unpriced(plan, (variantId) => selectedOf(plan, selection, variantId))
     if (unpriced !== null) return this.#refuse(plan, unpriced)
+    const unkept = skipped
+      ? null
+      : await unrecordable(context.root, plan, context.policy.traffic, cellsHere(plan, selection))
+    if (unkept !== null) return this.#refuse(plan, unkept)
     const code = await codeDigest(context.modules, plan.file, plan.digestFiles)
     const state = new CampaignState(plan, code.digest, selection, skipped, workerId, basis)
     let resumed: Resumed | null
@@ -132,11 +137,13 @@ export class Intake {
 
 const placeOf = ({ file, line }: CampaignPlan): string => (line === null ? file : `${file}:${line}`)
 
-function* selectedOf(plan: CampaignPlan, selection: Selection, variantId: string): Generator<PlannedCell> {
+function* cellsHere(plan: CampaignPlan, selection: Selection): Generator<PlannedCell> {
   const selected = selection === 'all' ? null : new Set(selection)
-  for (const cell of cellsOf(plan)) {
-    if (cell.variant.id === variantId && (selected?.has(cell.cellId) ?? true)) yield cell
-  }
+  for (const cell of cellsOf(plan)) if (selected?.has(cell.cellId) ?? true) yield cell
+}
+
+function* selectedOf(plan: CampaignPlan, selection: Selection, variantId: string): Generator<PlannedCell> {
+  for (const cell of cellsHere(plan, selection)) if (cell.variant.id === variantId) yield cell
 }
 
 function twice(first: CampaignPlan, second: CampaignPlan): string {

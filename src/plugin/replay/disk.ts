@@ -1,5 +1,5 @@
 import { closeSync, constants, lstatSync, openSync, readFileSync } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { access, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SHARED_NAME } from '../../core/traffic/shared.ts'
 import { BODIES, RECORDINGS, type RecordingPlace } from './path.ts'
@@ -79,6 +79,27 @@ export async function writeRecording(
     if (old === null || !Buffer.from(bytes).equals(old)) await writeWhole(bodies, bytes)
   }
   await writeWhole(place, text)
+}
+
+/**
+ * Sees that a recording could be put there: afterwards it is paid for.
+ *
+ * @throws Error when a folder on the way is a symbolic link or no folder, or the innermost that is there may not be
+ *   written to
+ */
+export async function checkWritable({ base, folders }: Pick<RecordingPlace, 'base' | 'folders'>): Promise<void> {
+  let at = base
+  for (const folder of folders) {
+    const next = join(at, folder)
+    if (!isThere(next, 'folder')) break
+    at = next
+  }
+  try {
+    await access(at, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new Error(`no recording could be written in ${at}: ${why}`, { cause: error })
+  }
 }
 
 async function writeWhole(place: RecordingPlace, content: string | Uint8Array): Promise<void> {

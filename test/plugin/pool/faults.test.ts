@@ -135,6 +135,17 @@ test.skipIf(process.platform === 'win32' || (isRoot && !canMount))(
   },
 )
 
+test.each(['record', 'auto'])('where no recording could be kept nothing is bought for one: %s', async (mode) => {
+  const provider = await startProvider()
+  const root = await project('durable')
+  await writeFile(join(root, '__recordings__'), 'in the way')
+  const { code, output } = await runVitest(root, [], { ...live(provider), EVALS_MODE: mode })
+  expect(code, output).toBe(1)
+  expect(output).toContain(`${join(root, '__recordings__')} is no folder, and one belongs there. Move it away.`)
+  expect(output).toContain('Nothing of it was started')
+  expect(provider.calls).toEqual([])
+})
+
 test('on a slow disk nothing is sent or acknowledged before it is durable, and nothing runs out of time', async () => {
   const root = await project('durable')
   const synced = join(root, 'synced')
