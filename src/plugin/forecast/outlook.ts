@@ -3,7 +3,7 @@ import type { PlannedCell } from '../../core/campaign/plan.ts'
 import type { CellOutlook } from '../../core/report/run-forecast.ts'
 import type { CampaignState } from '../pool/campaign-state.ts'
 import type { Policy } from '../pool/policy.ts'
-import { findRecording } from '../replay/disk.ts'
+import { findRecording, type LookedFor } from '../replay/disk.ts'
 import { recordingPlace } from '../replay/path.ts'
 
 /** What an earlier run leaves of the cells of a campaign; cells that are in none of these run or replay. */
@@ -26,6 +26,7 @@ export interface Outlook {
 export function outlookOf(state: CampaignState, left: Left, policy: Policy, root: string): Outlook {
   const { cells, selected, plan, skipped, plannedHere } = state
   const counts = { carried: 0, rescored: 0, held: 0, replayed: 0, live: 0 }
+  const lookedFor: LookedFor = new Map()
   const byVariant = new Map(plan.variants.map(({ id }) => [id, { live: 0, rescored: 0 }]))
   for (const cell of skipped ? [] : cells.values()) {
     const { cellId, variant } = cell
@@ -36,7 +37,7 @@ export function outlookOf(state: CampaignState, left: Left, policy: Policy, root
         ? 'rescored'
         : left.held.has(cellId)
           ? 'held'
-          : isServed(state, cell, policy, root)
+          : isServed(plan, cell, policy, root, lookedFor)
             ? 'replayed'
             : 'live'
     counts[kind]++
@@ -46,13 +47,19 @@ export function outlookOf(state: CampaignState, left: Left, policy: Policy, root
   return { cells: { planned: cells.size, here: plannedHere, ...counts }, byVariant }
 }
 
-function isServed({ plan }: CampaignState, cell: PlannedCell, { traffic }: Policy, root: string): boolean {
+function isServed(
+  plan: CampaignState['plan'],
+  cell: PlannedCell,
+  { traffic }: Policy,
+  root: string,
+  lookedFor: LookedFor,
+): boolean {
   if (traffic === 'replay') return true
   if (traffic !== 'new' || plan.capture === 'off') return false
   const { campaignId, variant, scenario, seed } = cell
   const coordinates = { campaignId, variantId: variant.id, scenarioId: scenario.id, seed }
   try {
-    return findRecording(recordingPlace(join(root, plan.file), coordinates)) !== null
+    return findRecording(recordingPlace(join(root, plan.file), coordinates), lookedFor) !== null
   } catch {
     // A link on the way: the cell says so when it opens.
     return false

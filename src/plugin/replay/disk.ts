@@ -14,13 +14,17 @@ export async function readRecording(place: RecordingPlace): Promise<string | nul
   return path === null ? null : readFound(path)
 }
 
+/** Folders that were looked for, and whether they are there. */
+export type LookedFor = Map<string, boolean>
+
 /**
  * The path of the recording, or null where there is none.
  *
+ * @param lookedFor give the same one for many cells: they share their folders, and most of the time goes into these
  * @throws Error when the file, or a folder on the way to it, is a symbolic link
  */
-export function findRecording(place: RecordingPlace): string | null {
-  const folder = descend(place)
+export function findRecording(place: RecordingPlace, lookedFor: LookedFor = new Map()): string | null {
+  const folder = descend(place, lookedFor)
   if (folder === null) return null
   const path = join(folder, place.file)
   return isThere(path, 'file') ? path : null
@@ -128,16 +132,19 @@ async function writeWhole(place: RecordingPlace, content: string | Uint8Array): 
 
 /** Removes a recording that is no longer true: its cell was recorded again and made no call. */
 export async function removeRecording(place: RecordingPlace): Promise<void> {
-  const folder = descend(place)
+  const folder = descend(place, new Map())
   if (folder !== null) await rm(join(folder, place.file), { force: true })
 }
 
 /** The innermost folder, every step of the way a real folder; null where one is missing. */
-function descend({ base, folders }: RecordingPlace): string | null {
+function descend({ base, folders }: RecordingPlace, lookedFor: LookedFor): string | null {
   let at = base
   for (const folder of folders) {
     at = join(at, folder)
-    if (!isThere(at, 'folder')) return null
+    const known = lookedFor.get(at)
+    const there = known ?? isThere(at, 'folder')
+    if (known === undefined) lookedFor.set(at, there)
+    if (!there) return null
   }
   return at
 }

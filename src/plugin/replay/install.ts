@@ -6,6 +6,7 @@ import type { Call } from './call.ts'
 import { Cell } from './cell.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { directFetch } from './direct.ts'
+import type { LookedFor } from './disk.ts'
 import { guardSockets } from './guard.ts'
 import { guardStarts } from './guard-starts.ts'
 import { type Decision, intercept } from './interception.ts'
@@ -159,6 +160,7 @@ export function installTraffic(
     )
   }
 
+  const lookedFor: LookedFor = new Map()
   return {
     openCell(options: CellTrafficOptions): CellTraffic | Promise<CellTraffic> {
       const open = (opened: OpenedCell): Cell =>
@@ -174,7 +176,7 @@ export function installTraffic(
           fetch: fetchOf,
         })
       try {
-        const opened = openRecording(options, settings)
+        const opened = openRecording(options, settings, lookedFor)
         return opened instanceof Promise ? opened.then(open) : open(opened)
       } catch (error) {
         return Promise.reject(error)

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { decodeCapture, decodeRecording, type Recording } from '../../core/traffic/format.ts'
 import type { WorkerSettings } from '../control.ts'
-import { findRecording, readFound, readShared } from './disk.ts'
+import { findRecording, type LookedFor, readFound, readShared } from './disk.ts'
 import { type AnswerMock, mockAnswers } from './mock.ts'
 import { RECORDINGS, recordingPath, recordingPlace } from './path.ts'
 import { readCapture } from './raw.ts'
@@ -19,18 +19,20 @@ export interface OpenedCell {
 /**
  * Decides, once and for the whole cell, between its recording and the network.
  *
+ * @param lookedFor kept for the cells of one run: their recordings come from before it
  * @throws Error for a recording that cannot be read or belongs to another cell, naming file and line
  */
 export function openRecording(
   options: CellTrafficOptions,
   { policy, replayRun }: Pick<WorkerSettings, 'policy' | 'replayRun'>,
+  lookedFor: LookedFor,
 ): OpenedCell | Promise<OpenedCell> {
   const reads = policy === 'replay' || policy === 'new'
   if (reads && replayRun !== null) {
     const recording = captured(options, replayRun)
     return withMocks({ mode: 'replayed', recording, records: false, mock: null }, options)
   }
-  const path = reads ? findRecording(recordingPlace(options.evalFile, options.coordinates)) : null
+  const path = reads ? findRecording(recordingPlace(options.evalFile, options.coordinates), lookedFor) : null
   if (path !== null) {
     const recording = decode(readFound(path), options)
     return withMocks({ mode: 'replayed', recording, records: false, mock: null }, options)

@@ -128,14 +128,15 @@ test('waits for permits are told and counted, and an ask that nobody waits for a
       (e: Error) => e.name,
     )
     while (grants.length < 2) await sleep(1)
-    expect(waits).toEqual([true])
+    // For the journal, then for the permit.
+    expect(waits).toEqual([true, false, true])
     controller.abort()
     expect(await second).toBe('AbortError')
     expect(done).toEqual(['1 unsent'])
     await sleep(2)
     grants[0]?.()
     await first
-    expect(waits).toEqual([true, false])
+    expect(waits).toEqual([true, false, true, false])
     grants[1]?.()
     await sleep(1)
   })
