@@ -48,11 +48,16 @@ const CUT_OFF: ReadonlySet<StatusReason | undefined> = new Set<StatusReason | un
 /**
  * Whether an earlier run left something to do: it was cut off, or one of its cells has no result and no later run has
  * gone on with it. A run that came to its end with a result in every cell is over: the next one measures afresh.
+ *
+ * @param answers whether the run that took a campaign over has its plan: one that died before has gone on with nothing
  */
-export function isUnfinished({ end, campaigns, cells }: EarlierRun): boolean {
+export function isUnfinished(
+  { end, campaigns, cells }: EarlierRun,
+  answers: (continuedBy: string, campaignId: string) => boolean,
+): boolean {
   if (end !== 'finished') return true
-  for (const { plan, whole, continuedBy } of campaigns.values()) {
-    if (!whole || continuedBy !== null) continue
+  for (const [campaignId, { plan, whole, continuedBy }] of campaigns) {
+    if (!whole || (continuedBy !== null && answers(continuedBy, campaignId))) continue
     for (const { cellId } of cellsOf(plan)) if (!isSettled(cells.get(cellId))) return true
   }
   return false

@@ -125,7 +125,7 @@ export interface LookingOptions {
 /** The runs before this one, the newest first; each journal is read at most once. */
 export class EarlierRuns {
   readonly #options: LookingOptions
-  #listed: Promise<readonly Looked[]> | null = null
+  #listed: Promise<ReadonlyMap<string, Looked>> | null = null
   readonly #journals = new Map<string, EarlierJournal | JournalDamagedError | null>()
 
   constructor(options: LookingOptions) {
@@ -139,13 +139,13 @@ export class EarlierRuns {
    */
   async find(wanted: Wanted): Promise<Found> {
     this.#listed ??= this.#list()
-    const byId = new Map((await this.#listed).map((each) => [each.runId, each]))
+    const byId = await this.#listed
     const seen = new Set<string>()
     let aside: Found = { kind: 'none' }
     const look = async (each: Looked): Promise<Found | null> => {
       if (seen.has(each.runId)) return null
       seen.add(each.runId)
-      const found = await this.#look(each, wanted)
+      const found = await this.#look(each, wanted, byId)
       if (found === null) return null
       if (found.kind === 'changed' || found.kind === 'other-mode') {
         if (aside.kind === 'none') aside = found
@@ -167,7 +167,7 @@ export class EarlierRuns {
     this.#journals.clear()
   }
 
-  async #list(): Promise<readonly Looked[]> {
+  async #list(): Promise<ReadonlyMap<string, Looked>> {
     const { root, runId: own, project } = this.#options
     const runs = join(root, RUNS)
     // A symbolic link is no folder of ours.
@@ -183,10 +183,15 @@ export class EarlierRuns {
         return { runId, dir, manifest: await readManifest(join(dir, 'manifest.json')) }
       }),
     )
-    return looked.filter(({ manifest }) => manifest === null || manifest.project === project)
+    const ours = looked.filter(({ manifest }) => manifest === null || manifest.project === project)
+    return new Map(ours.map((each) => [each.runId, each]))
   }
 
-  async #look({ runId, dir, manifest }: Looked, wanted: Wanted): Promise<Found | null> {
+  async #look(
+    { runId, dir, manifest }: Looked,
+    wanted: Wanted,
+    byId: ReadonlyMap<string, Looked>,
+  ): Promise<Found | null> {
     const { campaignId } = wanted.plan
     if (manifest?.end === 'finished' && manifest.campaigns.every(({ unfinished }) => unfinished === 0)) {
       const campaign = manifest.campaigns.find((each) => each.campaignId === campaignId)
@@ -203,7 +208,7 @@ export class EarlierRuns {
     if (run.project !== this.#options.project || campaign === undefined || !campaign.whole) return null
     const state = await ownerState({ dir, here: thisProcess(), now: () => new Date() })
     if (state.held !== 'free') return { kind: 'busy', runId, why: ownerWords(state) }
-    const unfinished = isUnfinished(journal.run)
+    const unfinished = isUnfinished(journal.run, (by, id) => this.#answers(byId.get(by), id))
     if (run.policy !== this.#options.policy) {
       return unfinished ? { kind: 'other-mode', runId, policy: run.policy } : null
     }
@@ -211,6 +216,15 @@ export class EarlierRuns {
       return unfinished ? { kind: 'changed', runId, parts: changedParts(campaign, wanted) } : null
     }
     return unfinished ? { kind: 'unfinished', journal, campaign } : { kind: 'none' }
+  }
+
+  /** A run answers for a campaign from its plan line on. */
+  #answers(looked: Looked | undefined, campaignId: string): boolean {
+    if (looked === undefined) return false
+    const { runId, dir, manifest } = looked
+    if (manifest?.campaigns.some((each) => each.campaignId === campaignId) === true) return true
+    const journal = this.#journal(runId, dir)
+    return journal instanceof EarlierJournal && journal.run.campaigns.has(campaignId)
   }
 
   #journal(runId: string, dir: string): EarlierJournal | JournalDamagedError | null {

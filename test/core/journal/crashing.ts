@@ -292,7 +292,7 @@ export class Machine {
     for (let at = this.journals.length - 1; at >= 0; at--) {
       const run = earlierRun(linesOf(this.journals[at] ?? []))
       if (!run.campaigns.has(plan.campaignId)) continue
-      return isUnfinished(run) ? { run, at } : null
+      return isUnfinished(run, () => true) ? { run, at } : null
     }
     return null
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cellsOf } from '../../../src/core/campaign/cells.ts'
-import { earlierRun } from '../../../src/core/journal/earlier.ts'
+import { type EarlierRun, earlierRun } from '../../../src/core/journal/earlier.ts'
 import type { EntryOf, JournalEntry } from '../../../src/core/journal/entry.ts'
 import { isUnfinished, resumePlan } from '../../../src/core/journal/resume.ts'
 import { countFates, resumedReasons } from '../../../src/core/journal/resumption.ts'
@@ -359,25 +359,28 @@ describe('what becomes of a cell', () => {
 })
 
 describe('a run is unfinished', () => {
+  const isLeft = (run: EarlierRun, answers = true) => isUnfinished(run, () => answers)
   const runOf = (...entries: readonly JournalEntry[]) => earlierRun(linesOf([runEntry('r1'), planned, ...entries]))
   const end = (reason: EntryOf<'end'>['reason']): JournalEntry => ({ kind: 'end', reason })
 
   test('when it was cut off, or a cell has no result', () => {
-    expect(isUnfinished(runOf(settled()))).toBe(true)
-    expect(isUnfinished(runOf(settled(), end('interrupted')))).toBe(true)
-    expect(isUnfinished(runOf(judgeFailed, end('finished')))).toBe(true)
-    expect(isUnfinished(runOf(settled({ status: 'not_run', reason: 'budget' }), end('finished')))).toBe(true)
-    expect(isUnfinished(runOf(settled(), end('finished')))).toBe(false)
+    expect(isLeft(runOf(settled()))).toBe(true)
+    expect(isLeft(runOf(settled(), end('interrupted')))).toBe(true)
+    expect(isLeft(runOf(judgeFailed, end('finished')))).toBe(true)
+    expect(isLeft(runOf(settled({ status: 'not_run', reason: 'budget' }), end('finished')))).toBe(true)
+    expect(isLeft(runOf(settled(), end('finished')))).toBe(false)
   })
 
   test('but not for a campaign that another run went on with', () => {
     const fenced: JournalEntry = { kind: 'fenced', by: 'r2', campaignId: 'triage', at }
-    expect(isUnfinished(runOf(judgeFailed, end('finished'), fenced))).toBe(false)
+    expect(isLeft(runOf(judgeFailed, end('finished'), fenced))).toBe(false)
+    // It died before it answered for anything.
+    expect(isLeft(runOf(judgeFailed, end('finished'), fenced), false)).toBe(true)
   })
 
   test('and not for the cells that a filter left out', () => {
     const partial: JournalEntry = { ...planned, selection: [] }
-    expect(isUnfinished(earlierRun(linesOf([runEntry('r1'), partial, end('finished')])))).toBe(false)
+    expect(isLeft(earlierRun(linesOf([runEntry('r1'), partial, end('finished')])))).toBe(false)
   })
 })
 

@@ -2,6 +2,8 @@ import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { JournalEntry } from '../../../src/core/journal/entry.ts'
+import { encodeLine } from '../../../src/core/journal/line.ts'
 import { readJournal } from '../../../src/core/journal/read.ts'
 import { journalOf, lasting, settledIn, spendsIn } from './accounting.ts'
 import { charged, type Driven, died, drive, type Ledger } from './driven.ts'
@@ -154,4 +156,35 @@ test('a clock that went back does not hide the run that went on', async () => {
   expect(second.said[0]).toContain(`goes on from run ${basename(first.dir)}`)
   expect(second.records).toHaveLength(12)
   expect(ledger.calls).toHaveLength(before)
+}, 60_000)
+
+test('a run that died before it had taken over what another left unfinished hides nothing of it', async () => {
+  const root = join(folder, 'first-moments')
+  const last = journal.lastIndexOf('"kind":"settled"')
+  const ledger = await died(whole, root, journal.lastIndexOf(10, last) + 1, () => false)
+  // Came to its end, with a cell that has no result.
+  const first = join(root, '.evals', basename(whole.dir))
+  const kept = await readFile(join(first, 'journal.jsonl'), 'utf8')
+  const end: JournalEntry = { kind: 'end', reason: 'finished' }
+  await writeFile(join(first, 'journal.jsonl'), kept + encodeLine(kept.split('\n').length - 1, end))
+  const second = await drive(root, ledger)
+  expect(second.said[0]).toContain(`goes on from run ${basename(whole.dir)}`)
+  // It took the folder, and was killed before its plan line.
+  const text = await readFile(join(second.dir, 'journal.jsonl'), 'utf8')
+  const lines = text.split('\n')
+  const plan = lines.findIndex((line) => line.includes('"kind":"plan"'))
+  await writeFile(
+    join(second.dir, 'journal.jsonl'),
+    lines
+      .slice(0, plan)
+      .map((line) => `${line}\n`)
+      .join(''),
+  )
+  await rm(join(second.dir, 'manifest.json'))
+  const before = ledger.calls.length
+  const third = await drive(root, ledger)
+  expect(third.said[0]).toContain(`goes on from run ${basename(whole.dir)}`)
+  expect(third.records.map(({ provenance }) => provenance)).toEqual(whole.records.map(() => 'carried'))
+  // The judge of the cell that had none.
+  expect(ledger.calls.slice(before).map(({ role }) => role)).toEqual(['judge'])
 }, 60_000)
