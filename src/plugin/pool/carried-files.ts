@@ -3,7 +3,7 @@ import { copyFile, link, mkdir, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256Hex } from '../../core/campaign/identity.ts'
 import { type Capture, readCapture } from '../../core/traffic/capture.ts'
-import { encodeExchange } from '../../core/traffic/format.ts'
+import { encodeExchange, RecordingError } from '../../core/traffic/format.ts'
 import { encodeSent } from '../../core/traffic/sent.ts'
 import { COMMANDS } from '../worker/command/checkpoints.ts'
 import { writeAtomic } from './atomic-file.ts'
@@ -22,25 +22,51 @@ export class CarriedFiles {
 
   /** Raw captures and artifacts of cells whose records stand, and the finished commands of all scorers. */
   async carry(cellIds: ReadonlySet<string>): Promise<void> {
-    const commands = await namesIn(join(this.#from, COMMANDS))
+    const commands = (await filesIn(join(this.#from, COMMANDS))) ?? []
     if (commands.length > 0) await makeFolder(join(this.#to, COMMANDS))
     for (const name of commands) await this.#bring(join(COMMANDS, name))
-    const captures = (await namesIn(join(this.#from, 'raw'))).filter((name) => cellIds.has(name.split('.')[0] ?? ''))
+    const raw = (await filesIn(join(this.#from, 'raw'))) ?? []
+    const captures = raw.filter((name) => cellIds.has(name.split('.')[0] ?? ''))
     for (const name of captures) await this.#bring(join('raw', name))
-    for (const cellId of (await namesIn(join(this.#from, 'artifacts'))).filter((name) => cellIds.has(name))) {
+    for (const cellId of cellIds) {
+      const artifacts = await filesIn(join(this.#from, 'artifacts', cellId))
+      if (artifacts === null) continue
       await makeFolder(join(this.#to, 'artifacts'))
       await makeFolder(join(this.#to, 'artifacts', cellId))
-      for (const name of await namesIn(join(this.#from, 'artifacts', cellId))) {
-        await this.#bring(join('artifacts', cellId, name))
-      }
+      for (const name of artifacts) await this.#bring(join('artifacts', cellId, name))
     }
   }
 
   /** Of an attempt; empty where it made no live call. */
   async capture(cellId: string, attempt: number): Promise<Capture> {
-    const path = join(this.#from, 'raw', `${cellId}.${attempt}.jsonl`)
+    const path = this.#captureOf(cellId, attempt)
     const text = await textOf(path)
-    return text === null ? EMPTY : readCapture(text, path)
+    try {
+      return text === null ? EMPTY : readCapture(text, path)
+    } catch (error) {
+      if (!(error instanceof RecordingError)) throw error
+      throw new Error(
+        `${path}:${error.line} is damaged. Empty the file to go on: what its calls cost is unknown then`,
+        {
+          cause: error,
+        },
+      )
+    }
+  }
+
+  #captureOf(cellId: string, attempt: number): string {
+    return join(this.#from, 'raw', `${cellId}.${attempt}.jsonl`)
+  }
+
+  /** Something left in an attempt, and nothing shows what: its process died before any of it ended. */
+  async isBlank(cellId: string, attempt: number): Promise<boolean> {
+    return (await textOf(this.#captureOf(cellId, attempt))) === ''
+  }
+
+  /** The names of all captures; null where somebody deleted their folder. */
+  async captures(): Promise<ReadonlySet<string> | null> {
+    const names = await filesIn(join(this.#from, 'raw'))
+    return names === null ? null : new Set(names)
   }
 
   /** The subject's calls of an attempt that is to be scored: its own file, to which the judges' calls are added. */
@@ -71,13 +97,14 @@ export class CarriedFiles {
   }
 }
 
-/** Plain files and folders; a symbolic link is neither. */
-async function namesIn(folder: string): Promise<string[]> {
+/** The names of plain files: a symbolic link is none, and a folder is not what a run wrote. Null: there is no such folder. */
+async function filesIn(folder: string): Promise<string[] | null> {
   try {
     const entries = await readdir(folder, { withFileTypes: true })
-    return entries.filter((entry) => entry.isFile() || entry.isDirectory()).map(({ name }) => name)
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
     throw error
   }
 }

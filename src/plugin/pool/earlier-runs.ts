@@ -237,7 +237,13 @@ export class EarlierRuns {
       // A folder without a journal is one of a run that never got to anything.
       if (error instanceof JournalDamagedError) journal = error
       else if ((error as NodeJS.ErrnoException).code === 'ENOENT') journal = null
-      else throw error
+      else {
+        const why = error instanceof Error ? error.message : String(error)
+        throw new UnreadableRunError(
+          `run ${runId} may be unfinished, and its journal cannot be read: ${why}. Delete ${dir}, or set EVALS_RESUME=0 to start afresh`,
+          { cause: error },
+        )
+      }
     }
     this.#journals.set(runId, journal)
     return journal

@@ -1,5 +1,5 @@
 import { attemptsOfCalls, carriedSpend, type EarlierAttempt } from '../../core/capacity/carried.ts'
-import { createAppender } from '../../core/journal/append.ts'
+import { createAppender, JournalWriteError } from '../../core/journal/append.ts'
 import type { EarlierCampaign } from '../../core/journal/earlier.ts'
 import { type EarlierSpend, type JournalEntry, settledEntry, type WrittenEntry } from '../../core/journal/entry.ts'
 import { decodeLine, recordTextOf } from '../../core/journal/line.ts'
@@ -15,7 +15,7 @@ import { type CarriedCell, type Rescore, settlementOf } from '../control.ts'
 import { tellingOf } from '../telling.ts'
 import type { CampaignState } from './campaign-state.ts'
 import { CarriedFiles } from './carried-files.ts'
-import { type EarlierJournal, EarlierRuns, type Wanted } from './earlier-runs.ts'
+import { type EarlierJournal, EarlierRuns, UnreadableRunError, type Wanted } from './earlier-runs.ts'
 import { reopenJournalFile } from './journal-file.ts'
 import { claimFolder, FolderBusyError, firstOwner, type Ownership, ownerWords } from './owner.ts'
 import { thisProcess } from './process-identity.ts'
@@ -99,7 +99,10 @@ export class Resumption {
       throw error
     }
     // Nobody writes there any more: what was read before may not have been all.
-    return this.#goOn(state, journal, journal.run.campaigns.get(campaignId) ?? found.campaign)
+    const campaign = journal.run.campaigns.get(campaignId) ?? found.campaign
+    return this.#goOn(state, journal, campaign).catch((error: unknown) => {
+      throw error instanceof JournalWriteError ? error : unreadable(journal, error)
+    })
   }
 
   async close(): Promise<void> {
@@ -143,7 +146,7 @@ export class Resumption {
     const holds = state.plan.sideEffects === true && !reconciled
     const fates = await this.#checkRescores(plan.fates, holds, journal, files)
     // Where nothing was captured nobody saw the bill either.
-    const trusted = state.plan.capture === 'on' && (await isTrusted(journal))
+    const trusted = state.plan.capture === 'on' && (await isTrusted(journal, files))
     const { added, kept } = await spendsOf(plan.spent, fates, files, trusted, this.#options.prices)
     const spends = [...plan.spends, ...added]
     const counts = countFates(fates.values())
@@ -218,10 +221,20 @@ function isWhole({ exchanges, unfinished }: Capture, calls: number): boolean {
   return exchanges.filter(({ role }) => role !== 'judge').length >= calls && unfinished.every(isJudge)
 }
 
-/** Captures are not synced line by line: what the machine had not written when it went down is missing from them. */
-async function isTrusted({ dir }: EarlierJournal): Promise<boolean> {
+/**
+ * Captures are not synced line by line: what the machine had not written when it went down is missing from them. Where
+ * the captures of cells that called are gone, those of others may be too.
+ */
+async function isTrusted({ dir, run }: EarlierJournal, files: CarriedFiles): Promise<boolean> {
   const first = await firstOwner(dir)
-  return first !== null && first.bootId === thisProcess().bootId
+  if (first === null || first.bootId !== thisProcess().bootId) return false
+  const captures = await files.captures()
+  if (captures === null) return false
+  for (const [cellId, { record }] of run.cells) {
+    if (record === null || record.calls === 0 || record.provenance === 'replayed') continue
+    if (!captures.has(`${cellId}.${record.attempts}.jsonl`)) return false
+  }
+  return true
 }
 
 /** What the carried cells were charged, and what was held for them where nobody knows it. */
@@ -267,7 +280,8 @@ async function spendsOf(
       spend.boundMicroUsd === null ? { ...spend, boundMicroUsd: attempt.heldMicroUsd } : spend
     let spend = spendOf(part === 'all' ? capture : only(capture, isJudge), prices)
     if (part === 'judges') kept.push(bounded(spendOf(only(capture, isSubject), prices)))
-    if (!trusted) spend = addSpend(spend, unknownSpend(null))
+    const known = trusted && !(await files.isBlank(cellId, attempt.attempt))
+    if (!known) spend = addSpend(spend, unknownSpend(null))
     if (part === 'all' || spend.calls > 0) {
       added.push({ cellId, attempt: attempt.attempt, part, ...bounded(spend) })
     }
@@ -281,6 +295,15 @@ const isSubject = ({ role }: Called): boolean => role !== 'judge'
 
 function only({ exchanges, sent, unfinished }: Capture, isOf: (call: Called) => boolean): Capture {
   return { exchanges: exchanges.filter(isOf), sent: sent.filter(isOf), unfinished: unfinished.filter(isOf) }
+}
+
+/** @see UnreadableRunError */
+function unreadable({ runId, dir }: EarlierJournal, error: unknown): UnreadableRunError {
+  const why = error instanceof Error ? error.message : String(error)
+  return new UnreadableRunError(
+    `run ${runId} cannot be continued: ${why}. Else delete ${dir}, or set EVALS_RESUME=0, to start afresh and pay all of it again`,
+    { cause: error },
+  )
 }
 
 function takeFate(state: CampaignState, cellId: string, fate: CellFate, journal: EarlierJournal): void {

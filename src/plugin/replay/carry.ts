@@ -57,6 +57,7 @@ async function unpaced(flight: Flight): Promise<Answer> {
     over()
     return refuseLate(call, cell, role, parts)
   }
+  cell.leaves()
   const attempt = await send(flight)
   if (attempt.kind === 'fault') {
     over()

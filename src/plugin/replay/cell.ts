@@ -180,6 +180,11 @@ export class Cell implements CellTraffic {
     this.#capturing().mark(encodeSent(mark))
   }
 
+  /** A request to no provider is about to leave. */
+  leaves(): void {
+    this.#capturing().open()
+  }
+
   async flush(): Promise<number> {
     await this.#raw?.flush()
     return this.#live

@@ -16,6 +16,8 @@ const append = promisify(appendFile)
 
 /** The raw capture of one attempt at a cell: a mark before each live request, a line per exchange when it ends. */
 export interface RawCapture {
+  /** Creates the file: a call that no mark stands before is about to leave. Where it cannot, `flush` says so. */
+  open(): void
   /** Hands the line to the system before it returns. @throws Error naming the file */
   mark(line: string): void
   append(line: string): void
@@ -70,7 +72,7 @@ function attemptsIn(runDir: string): ReadonlyMap<string, number> {
   return attempts
 }
 
-/** Nothing is created before the first line: most cells of a replayed run have none. */
+/** Nothing is created before the first call: most cells of a replayed run have none. */
 export function rawCapture(runDir: string, cellId: string, attempt: number): RawCapture {
   const path = pathOf(runDir, cellId, attempt)
   let file: number | null = null
@@ -94,6 +96,13 @@ export function rawCapture(runDir: string, cellId: string, attempt: number): Raw
     if (failure !== null) throw unwritable(failure)
   }
   return {
+    open() {
+      try {
+        opened()
+      } catch (error) {
+        failure ??= error
+      }
+    },
     mark(line) {
       try {
         // In one write: a process that dies leaves whole lines, and at most one torn at the end.
