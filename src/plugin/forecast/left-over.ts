@@ -13,9 +13,9 @@ export class LeftOver {
   readonly #reconciled: boolean
 
   /** @param reconciled cells with side effects that an earlier run was cut off in may run again */
-  constructor(options: Omit<LookingOptions, 'runId'>, reconciled: boolean) {
+  constructor(options: Omit<LookingOptions, 'runId' | 'isTaken'>, reconciled: boolean) {
     // No run has this id.
-    this.#runs = new EarlierRuns({ ...options, runId: '' })
+    this.#runs = new EarlierRuns({ ...options, runId: '', isTaken: () => false })
     this.#root = options.root
     this.#reconciled = reconciled
   }

@@ -120,6 +120,8 @@ export interface LookingOptions {
   readonly runId: string
   readonly project: string
   readonly policy: string
+  /** The run that looks has taken the folder of this one already, for another of its campaigns. */
+  isTaken(runId: string): boolean
 }
 
 /** The runs before this one, the newest first; each journal is read at most once. */
@@ -206,8 +208,13 @@ export class EarlierRuns {
     // Neither a shard nor what shards were merged into: their captures lie with the shards.
     if (run === null || run.shard !== undefined || run.merged !== undefined) return null
     if (run.project !== this.#options.project || campaign === undefined || !campaign.whole) return null
-    const state = await ownerState({ dir, here: thisProcess(), now: () => new Date() })
-    if (state.held !== 'free') return { kind: 'busy', runId, why: ownerWords(state) }
+    if (!this.#options.isTaken(runId)) {
+      const state = await ownerState({ dir, here: thisProcess(), now: () => new Date() })
+      // Taken meanwhile: two files' plans arrive at the same time.
+      if (state.held !== 'free' && !this.#options.isTaken(runId)) {
+        return { kind: 'busy', runId, why: ownerWords(state) }
+      }
+    }
     const unfinished = isUnfinished(journal.run, (by, id) => this.#answers(byId.get(by), id))
     if (run.policy !== this.#options.policy) {
       return unfinished ? { kind: 'other-mode', runId, policy: run.policy } : null

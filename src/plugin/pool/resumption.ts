@@ -55,10 +55,12 @@ export class Resumption {
   readonly #runs: EarlierRuns
   /** Folders of earlier runs that this one has taken. */
   readonly #taken = new Map<string, Promise<Ownership>>()
+  /** Campaigns of several files come at the same time, and write into one journal in turn. */
+  #turn: Promise<unknown> = Promise.resolve()
 
   constructor(options: ResumptionOptions) {
     this.#options = options
-    this.#runs = new EarlierRuns(options)
+    this.#runs = new EarlierRuns({ ...options, isTaken: (runId) => this.#taken.has(runId) })
   }
 
   /**
@@ -91,7 +93,9 @@ export class Resumption {
     }
     const { journal } = found
     try {
-      await this.#take(journal, campaignId)
+      const taking = this.#turn.then(() => this.#take(journal, campaignId))
+      this.#turn = taking.catch(() => {})
+      await taking
     } catch (error) {
       if (error instanceof FolderBusyError) {
         return this.#afresh(campaignId, `run ${journal.runId} ${ownerWords(error.state)}`)
