@@ -29,6 +29,10 @@ export async function findRun(context: CliContext, root: string, given: string |
   const folder = resolve(context.cwd, given)
   const dir = await realPath(dirname(folder), basename(folder))
   if (dir === null) {
+    if (given === 'accepted')
+      throw new CliError(
+        'accepted records are no run: vitest-campaign compare accepted <run> takes them, as its first side',
+      )
     throw new CliError(
       `there is no run ${JSON.stringify(given)}: neither a folder of that name in ${shown(context, join(root, RUNS))} nor ${shown(context, folder)}`,
     )

@@ -57,6 +57,7 @@ describe('vitest-campaign compare', () => {
   it.each([
     ['first', 'scored', 'they were scored by different scorers'],
     ['first', 'other', 'has no campaign "pr": it has accepted'],
+    ['first', 'accepted', 'accepted records are no run: vitest-campaign compare accepted <run> takes them'],
     ['accepted', 'other', 'campaign pr has no accepted records: pr.jsonl is not there'],
     ['__baselines__/accepted.jsonl', 'other', 'holds records of campaign "accepted", not of "pr"'],
     ['first', 'no-such-run', 'there is no run "no-such-run"'],

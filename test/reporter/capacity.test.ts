@@ -99,6 +99,9 @@ test('where the budget of a run stood, unknown bills among it', () => {
     overshootMicroUsd: 0,
   }
   expect(runBudgetText(state)).toBe('budget of the run: $1.25 spent of $5.00, $0.00 held, no bill unknown')
+  expect(runBudgetText({ ...state, limitMicroUsd: 300, chargedMicroUsd: 0 })).toBe(
+    'budget of the run: $0.00 spent of $0.000300, $0.00 held, no bill unknown',
+  )
   expect(
     runBudgetText({
       ...state,

@@ -58,6 +58,8 @@ const CAPTURE_ACTIONS: { readonly [code: string]: string } = {
 }
 
 function failureAdvice({ class: name, mode }: CampaignReport['failures'][number]): string {
+  if (name === 'integration_provider_failure' && mode === 'budget')
+    return 'raise the budget, or let requests bound their answers (`max_tokens`)'
   if (name === SCORER_ERROR) return `mend the scorer ${mode ?? ''}, then run those cells again`
   if (name === 'unknown' && mode === 'error') return 'mend `run`, which threw'
   if (name === 'unknown' && mode === 'assertion') return 'read which assertion did not hold'

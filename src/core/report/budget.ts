@@ -48,7 +48,8 @@ export function runBudgetText({
   unknownCalls,
   overshootMicroUsd,
 }: Omit<BudgetSnapshot, 'campaignId'>): string {
-  const usd = (micro: MicroUsd): string => `$${toUsd(micro).toFixed(2)}`
+  // A budget of less than a cent would read as none.
+  const usd = (micro: MicroUsd): string => `$${toUsd(micro).toFixed(micro > 0 && micro < 10_000 ? 6 : 2)}`
   const calls = unknownCalls === 1 ? '1 call' : `${unknownCalls} calls`
   return [
     `budget of the run: ${usd(chargedMicroUsd)} spent of ${usd(limitMicroUsd)}`,

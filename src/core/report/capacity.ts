@@ -33,7 +33,10 @@ export interface CapacityReport {
 /** Null where no lane was asked for anything: all of it was served from recordings. */
 export function capacityOf(basis: ReportInput['capacity'], records: readonly RunRecord[]): CapacityReport | null {
   if (basis == null) return null
-  const { lanes, refused } = basis
+  const { refused } = basis
+  // Recorded cells wait for a place in their lane too, where others may go live; it says nothing of the lane.
+  const served = records.every(({ provenance, status }) => provenance === 'replayed' && status !== 'not_run')
+  const lanes = basis.lanes?.filter(({ requests, closed }) => !served || requests > 0 || closed !== null) ?? null
   const failovers = failoversOf(basis.failovers, records)
   if (lanes?.length === 0 && failovers.length === 0) return null
   return { lanes, ...(refused === undefined ? {} : { refused }), failovers }

@@ -51,6 +51,9 @@ export class CampaignWorker implements PoolWorker {
   #gone: () => Promise<void> | null = () => null
   #lastError: unknown = null
   #started = false
+  /** Vitest has told the thread to stop. From here on nobody of Vitest listens for its errors: one would end the process. */
+  #stopAsked = false
+  #closing = false
   #watchdog: Watchdog | null = null
 
   constructor(options: CampaignWorkerOptions) {
@@ -71,6 +74,7 @@ export class CampaignWorker implements PoolWorker {
   }
 
   send(message: WorkerRequest): void {
+    if (message.type === 'stop') this.#stopAsked = true
     if (this.#state.at === 'running') this.#state.port.postMessage(message)
   }
 
@@ -134,6 +138,14 @@ export class CampaignWorker implements PoolWorker {
     clearTimeout(timer)
   }
 
+  /** Vitest closes: resolves when a thread that was told to stop has done so, or the time is over. */
+  async close(ms: number): Promise<void> {
+    this.#closing = true
+    // Vitest stops its workers in the same turn of the loop.
+    await new Promise((resolve) => setImmediate(resolve))
+    if (this.#stopAsked) await this.whenOver(ms)
+  }
+
   get inFlight(): number {
     return this.#state.at === 'running' ? (this.#state.run?.inFlight(this.#options.workerId) ?? 0) : 0
   }
@@ -163,7 +175,9 @@ export class CampaignWorker implements PoolWorker {
     this.#close(control)
     try {
       const lost = run === null ? null : await run.workerLost(this.#options.workerId, why)
-      this.#emitError(lostMessage(why, lost))
+      const ended = this.#closing && this.#stopAsked && (lost === null || lost.names.length === 0)
+      if (ended) this.#emitStopped(undefined)
+      else this.#emitError(lostMessage(why, lost))
     } catch (error) {
       this.#emitError(`A campaign worker was lost: ${why}; and its cells could not be journalled: ${describe(error)}`)
     }
@@ -174,11 +188,20 @@ export class CampaignWorker implements PoolWorker {
     // out of a function of ours: where in this package it was noticed helps nobody.
     const error = new Error(message)
     error.stack = `Error: ${message}`
+    if (this.#started && this.#stopAsked) {
+      this.#emitStopped(error)
+      return
+    }
     // Until the thread has started Vitest looks for nothing but that word, and waits a minute for it.
     const said: readonly [event: string, data: unknown] = this.#started
       ? ['error', error]
       : ['message', { __vitest_worker_response__: true, type: 'started', error }]
     setImmediate(this.#events.emit.bind(this.#events, ...said))
+  }
+
+  /** The answer to a stop that the thread cannot give any more: Vitest waits a minute for it, and for no error. */
+  #emitStopped(error: Error | undefined): void {
+    setImmediate(() => this.#events.emit('message', { __vitest_worker_response__: true, type: 'stopped', error }))
   }
 
   #close(control: ControlServer | null): void {

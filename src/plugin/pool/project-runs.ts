@@ -25,6 +25,9 @@ import { shardOf } from './sharding.ts'
 
 const { version: packageVersion } = createRequire(import.meta.url)('../../../package.json') as { version: string }
 
+/** How long Vitest's close waits for a thread that was told to stop; Vitest itself waits 10 s for all of it. */
+const CLOSE_MS = 5000
+
 /** The runs of one eval project: one at a time, opened by its first worker, closed when Vitest's run ends. */
 export class ProjectRuns {
   readonly project: TestProject
@@ -214,6 +217,7 @@ export class ProjectRuns {
 
   async close(): Promise<void> {
     this.ended()
+    await Promise.all([...this.#workers].map((worker) => worker.close(CLOSE_MS)))
     await this.#host?.destroy()
     this.#host = null
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { LaneTraffic } from '../../../src/core/capacity/lane-traffic.ts'
 import { buildReport } from '../../../src/core/report/build.ts'
-import type { CapacityBasis } from '../../../src/core/report/capacity.ts'
+import { type CapacityBasis, capacityOf } from '../../../src/core/report/capacity.ts'
 import { CampaignReportSchema } from '../../../src/core/report/schema.ts'
 import { cellsOf, fingerprintOf, planOf, recordOf } from './records.ts'
 
@@ -33,6 +33,20 @@ function reportWith(capacity: CapacityBasis | undefined, sent: (variant: string,
   return report
 }
 const NONE: CapacityBasis = { lanes: [], failovers: new Map() }
+
+test('a lane that nothing was asked of is none of a replay, whose cells waited for a place in it', () => {
+  const idle = { ...LANE, requests: 0, peak: 0, throttled: 0 }
+  const closed = { ...idle, closed: { reason: 'lane-failed', detail: 'unknown model' } } as const
+  const lanesOf = (provenance: 'live' | 'replayed', status: 'scored' | 'not_run', lane: LaneTraffic) => {
+    const records = cellsOf(plan).map((cell) => ({ ...recordOf(plan, cell), provenance, status }))
+    return capacityOf({ lanes: [lane], failovers: new Map() }, records)?.lanes ?? null
+  }
+  expect(lanesOf('replayed', 'scored', idle)).toBeNull()
+  expect(lanesOf('replayed', 'scored', LANE)).toEqual([LANE])
+  expect(lanesOf('replayed', 'scored', closed)).toEqual([closed])
+  expect(lanesOf('live', 'scored', idle)).toEqual([idle])
+  expect(lanesOf('replayed', 'not_run', idle)).toEqual([idle])
+})
 
 test('lanes stand in the report where some were asked, and it has no such section where none was', () => {
   expect(reportWith(undefined)).not.toHaveProperty('capacity')

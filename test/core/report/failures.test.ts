@@ -59,6 +59,16 @@ describe('failures', () => {
     expect(actions(report).join('\n')).not.toMatch(/missing cells? again|ctx\.fail/)
   })
 
+  it('for want of money blame no provider', () => {
+    const report = reportOf({}, (cell) =>
+      isCandidate(cell)
+        ? { status: 'not_run', failure: { class: 'integration_provider_failure', mode: 'budget', message: 'not sent' } }
+        : 1,
+    )
+    expect(actions(report).join('\n')).toContain('raise the budget, or let requests bound their answers (`max_tokens`)')
+    expect(actions(report).join('\n')).not.toContain('when the provider answers')
+  })
+
   it('of a scorer beside the primary one are told too', () => {
     const report = reportOf({}, (cell) => ({
       scores: {

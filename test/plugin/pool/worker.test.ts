@@ -86,6 +86,14 @@ describe('one run of many files', () => {
     expect(output).toContain('speaks.eval.ts > speaks > coverage')
     await expect(access(join(root, '.evals'))).rejects.toThrow('ENOENT')
   })
+
+  test.each(['list', 'run'] as const)('vitest %s waits for a thread that stops late', async (command) => {
+    const root = await project('lingers')
+    const { code, output } = await startVitest(root, [], {}, command).done
+    expect(code, output).toBe(0)
+    expectCleanOutput(output)
+    expect(output).toMatch(command === 'list' ? 'lingers > v > output > seed 0' : '2 passed')
+  })
 })
 
 test.each(['extends', 'bare'])('the project entry written another way: %s', async (fixture) => {
