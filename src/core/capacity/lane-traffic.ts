@@ -102,7 +102,9 @@ export class LaneTrafficCounts {
         ) as LaneTraffic['waitedMs']
         const facts = factsOf(lane)
         const still = requests === 0 && facts.closed === null && Object.values(waitedMs).every((ms) => ms === 0)
-        return still ? [] : [{ ...facts, requests, peak, throttled, faults, waitedMs }]
+        const { account, concurrency, closed } = facts
+        // In the order in which the journal gives them back: the report computed of it has the same bytes.
+        return still ? [] : [{ lane, account, requests, peak, concurrency, throttled, faults, waitedMs, closed }]
       })
   }
 

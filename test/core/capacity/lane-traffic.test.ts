@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type CapacityOptions, createGovernor, type GovernorEvent } from '../../../src/core/capacity/governor.ts'
 import type { LaneTraffic } from '../../../src/core/capacity/lane-traffic.ts'
+import { decodeLine, encodeLine } from '../../../src/core/journal/line.ts'
 
 const NOTHING = { cells: 0, slots: 0, pace: 0, hold: 0, budget: 0, 'first-cell': 0 }
 
@@ -130,4 +131,15 @@ test('campaigns of one run are counted apart, in the order of the lanes; what no
     ['b/m', 0, 10],
   ])
   expect(d.governor.traffic('three')).toEqual([])
+})
+
+test('reads from the journal as it was written, in the same order: a report computed again has the same bytes', () => {
+  const d = drive({ lanes: [{ match: '*', concurrency: 1 }] })
+  d.send(d.cell('1', 'a/m'), d.cell('2', 'a/m'), d.permit(1, '1', 'a/m'))
+  d.after(5)
+  const lanes = d.governor.traffic('c')
+  const { entry } = decodeLine(
+    Buffer.from(encodeLine(0, { kind: 'lanes', campaignId: 'c', lanes: [...lanes] }).trimEnd()),
+  )
+  expect(JSON.stringify(entry.kind === 'lanes' && entry.lanes)).toBe(JSON.stringify(lanes))
 })
