@@ -17,7 +17,7 @@ export interface EarlierCell {
   readonly record:
     | (Pick<RunRecord, 'status' | 'reason' | 'attempts' | 'provenance'> & {
         readonly place: RecordPlace
-        /** Null: unknown. */
+        /** As it says, or as somebody settled it by hand; null: unknown. */
         readonly microUsd: MicroUsd | null
         /** To providers. */
         readonly calls: number
@@ -103,6 +103,14 @@ export function earlierRun(lines: Generator<JournalLine, JournalEnd>): EarlierRu
             ...(reason === undefined ? {} : { reason }),
           },
         })
+        break
+      }
+      case 'reconciled': {
+        const { record } = cells.get(entry.cellId) ?? NOTHING
+        // Only a bill that nobody knew is settled by hand.
+        if (record !== null && record.attempts === entry.attempt && record.microUsd === null) {
+          set(entry.cellId, { record: { ...record, microUsd: entry.microUsd } })
+        }
         break
       }
       case 'end':

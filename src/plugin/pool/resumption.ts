@@ -1,4 +1,4 @@
-import { attemptsOfCalls, carriedSpend, type EarlierAttempt } from '../../core/capacity/carried.ts'
+import { attemptsOfCalls, carriedSpend } from '../../core/capacity/carried.ts'
 import { createAppender, JournalWriteError } from '../../core/journal/append.ts'
 import type { EarlierCampaign } from '../../core/journal/earlier.ts'
 import { type EarlierSpend, type JournalEntry, settledEntry, type WrittenEntry } from '../../core/journal/entry.ts'
@@ -14,6 +14,7 @@ import type { CallRole } from '../../core/traffic/exchange.ts'
 import { type CarriedCell, type Rescore, settlementOf } from '../control.ts'
 import { tellingOf } from '../telling.ts'
 import type { CampaignState } from './campaign-state.ts'
+import { carriedBills } from './carried-bills.ts'
 import { CarriedFiles } from './carried-files.ts'
 import { type EarlierJournal, EarlierRuns, UnreadableRunError, type Wanted } from './earlier-runs.ts'
 import { reopenJournalFile } from './journal-file.ts'
@@ -28,6 +29,8 @@ export interface ResumptionOptions {
   readonly dir: string
   /** EVALS_RECONCILE=1. */
   readonly reconciled: boolean
+  /** The run has a budget. */
+  readonly budgeted: boolean
   /** What the user says of prices. */
   readonly prices: PriceOverrides
   /** The journal of this run. */
@@ -161,7 +164,9 @@ export class Resumption {
     await this.#options.append({ kind: 'resumed', campaignId, from, since, carried, rescored, spends })
     await files.carry(new Set([...fates].flatMap(([cellId, { kind }]) => (kind === 'carried' ? [cellId] : []))))
     const carriedCells = await this.#carry(state, journal, fates)
-    const spent = carriedSpend([...attemptsOf(state, journal), ...[...spends, ...kept].flatMap(attemptsOfCalls)])
+    const binds = this.#options.budgeted || state.plan.budgetUsd !== undefined
+    const paid = binds ? await carriedBills(state.settled.keys(), journal.run.cells, files, this.#options.prices) : []
+    const spent = carriedSpend([...paid, ...[...spends, ...kept].flatMap(attemptsOfCalls)])
     for (const [cellId, fate] of fates) takeFate(state, cellId, fate, journal)
     const reasons = resumedReasons(counts, spends)
     const started = since.slice(0, 16).replace('T', ' ')
@@ -239,15 +244,6 @@ async function isTrusted({ dir, run }: EarlierJournal, files: CarriedFiles): Pro
     if (!captures.has(`${cellId}.${record.attempts}.jsonl`)) return false
   }
   return true
-}
-
-/** What the carried cells were charged, and what was held for them where nobody knows it. */
-function* attemptsOf({ settled }: CampaignState, { run }: EarlierJournal): Generator<EarlierAttempt> {
-  for (const [cellId, { record }] of settled) {
-    const admitted = run.cells.get(cellId)?.admitted ?? []
-    const heldMicroUsd = admitted.reduce((sum, each) => sum + (each.heldMicroUsd ?? 0), 0)
-    yield { heldMicroUsd, usd: (JSON.parse(record) as RunRecord).cost.usd }
-  }
 }
 
 interface Spends {

@@ -101,6 +101,7 @@ export class Run {
         ? null
         : new Resumption({
             ...context.resume,
+            budgeted: budget !== null,
             prices: options.capacity.lanes ?? [],
             root,
             project: context.projectName,
