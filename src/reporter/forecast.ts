@@ -97,10 +97,14 @@ function calls({ calls: count, microUsd }: Forecast, { budgetUsd, campaigns }: R
       one.budgetUsd === null ? [] : [`${dollars(one.budgetUsd)} of ${inline(one.campaignId, ID)}`],
     ),
   ]
+  const limits = [budgetUsd, ...(campaigns.length === 1 ? campaigns.map((one) => one.budgetUsd) : [])]
+  const least = Math.min(...limits.map((limit) => limit ?? Number.POSITIVE_INFINITY))
   const enough =
-    budgetUsd === null || microUsd === null || microUsd.mean <= budgetUsd * 1_000_000
-      ? ''
-      : ': not enough, some cells will be not_run'
+    least === 0
+      ? ': nothing is bought, live cells will be not_run'
+      : microUsd === null || microUsd.mean <= least * 1_000_000
+        ? ''
+        : ': not enough, some cells will be not_run'
   return `${many}; ${cost}; ${budgets.length === 0 ? 'no budget' : `budget ${budgets.join(', ')}${enough}`}`
 }
 

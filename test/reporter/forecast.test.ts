@@ -102,6 +102,15 @@ test('nothing that is bought, nothing that is paid, and what would not run', () 
   expect(shown).toContain('about 1,140; nothing is paid; budget $1.50 of tone')
 })
 
+test('a budget that is not enough, or buys nothing, says so, be it the campaign’s', () => {
+  const flat = (run: RunForecast): string => renderForecast(run, WIDE).replaceAll('\n  ', ' ')
+  const alone = { ...RUN, campaigns: [campaign('tone', { budgetUsd: 1.5 })] }
+  expect(flat(alone)).toContain('budget $5.00 of the run, $1.50 of tone: not enough, some cells will be not_run')
+  expect(flat({ ...RUN, budgetUsd: 2 })).toContain('$1.50 of tone: not enough')
+  expect(flat({ ...RUN, budgetUsd: 0 })).toContain('$1.50 of tone: nothing is bought, live cells will be not_run')
+  expect(flat(RUN)).not.toMatch(/not enough|nothing is bought/)
+})
+
 test('hostile names stay on their line, in ASCII where a terminal has no more, however narrow it is', () => {
   const evil = `::error::x\n##[error]y \u202e\u0007${'long '.repeat(40)}`
   const hostile = { ...RUN, project: evil, campaigns: [campaign(evil), campaign(`b${evil}`)], problems: [evil] }

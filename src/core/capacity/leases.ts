@@ -197,7 +197,7 @@ export class CellLeases {
       for (const one of line.drain()) this.#refuse(one, where, now, effects)
       return
     }
-    const claim = line.scopes.length === 0 ? null : this.#claim(ask, where)
+    const claim = line.scopes.length === 0 ? null : this.#claim(ask)
     if (claim?.kind === 'short') {
       this.#park(line, claim.scope)
     } else if (claim?.kind === 'first-cell') {
@@ -233,9 +233,10 @@ export class CellLeases {
   }
 
   /** What the budgets say; who waits for money longer by rank comes first. */
-  #claim(ask: Ask, lane: Lane | null): Claim {
+  #claim(ask: Ask): Claim {
     const { line, request } = ask
-    const claim = this.#budgets.claim(request, lane, line.scopes)
+    // Of its own lane, wherever it goes: an equivalent serves the same model.
+    const claim = this.#budgets.claim(request, line.lane, line.scopes)
     if (claim.kind !== 'covered' || claim.holds.every(({ amount }) => amount === 0)) return claim
     for (const scope of line.scopes) {
       const best = this.#parkedFor.get(scope)?.peek()?.head()

@@ -1,4 +1,4 @@
-import type { MicroUsd } from '../record/usage.ts'
+import { type MicroUsd, usdText } from '../record/usage.ts'
 import type { Part } from './cell-money.ts'
 import type { PermitRequest } from './events.ts'
 import type { Scope } from './scope.ts'
@@ -35,12 +35,7 @@ export function shortText(
       ? ''
       : ` (about ${tokens.input} tokens asked, ${tokens.output === null ? 'its answer not bounded' : `${tokens.output} answered at most`})`
   return (
-    `the request may cost ${usd(need)}${size}, and ${usd(Math.max(0, left))} of the ${usd(limit)} budget ${whose} is ` +
+    `the request may cost ${usdText(need)}${size}, and ${usdText(Math.max(0, left))} of the ${usdText(limit)} budget ${whose} is ` +
     'left. Raise the budget, let the request bound its answer (max_tokens), or declare usdPerCell for its lane'
   )
-}
-
-/** With the digits that a small amount has. */
-function usd(micro: MicroUsd): string {
-  return `$${micro >= 10_000 ? (micro / 1_000_000).toFixed(2) : (micro / 1_000_000).toFixed(6).replace(/0+$/, '').replace(/\.$/, '')}`
 }

@@ -45,6 +45,8 @@ export class RequestPermits {
   readonly #lines = new Map<Quota, Turns<Permit>>()
   /** Retries that wait out their own delay. */
   readonly #delayed = new Heap<Permit>((a, b) => a.dueAt - b.dueAt || a.id - b.id)
+  /** When the last of them in a lane is over. */
+  readonly #dueAt = new Map<Lane, number>()
   /** Quotas where something may have become grantable since the last grant. */
   readonly #touched = new Set<Quota>()
   /** How many wait, by campaign and lane. */
@@ -119,8 +121,10 @@ export class RequestPermits {
     }
     own.add(permit)
     this.#count(permit, 1)
-    if (dueAt > now) this.#delayed.push(permit)
-    else this.#enqueue(permit)
+    if (dueAt > now) {
+      this.#delayed.push(permit)
+      this.#dueAt.set(lane, Math.max(dueAt, this.#dueAt.get(lane) ?? 0))
+    } else this.#enqueue(permit)
     return null
   }
 
@@ -224,6 +228,10 @@ export class RequestPermits {
     const permit = this.#lines.get(lane.quota)?.peek()
     if (permit !== undefined) return this.#causeOf(permit, now)
     const short = this.#short.find((one) => one.lane === lane)
+    const dueAt = this.#dueAt.get(lane) ?? 0
+    if (short === undefined && lane.waitingRequests > 0 && dueAt > now) {
+      return { kind: 'hold', ...(lane.quota.holdAt(now) ?? { until: dueAt, reason: 'a request that is made again' }) }
+    }
     const shortage = short === undefined ? null : this.#budgets.shortOf(short.cellId, short.request, lane)
     if (shortage === null) return null
     const { campaignId } = shortage.scope

@@ -1,5 +1,5 @@
 import type { StatusReason } from '../record/status.ts'
-import type { MicroUsd } from '../record/usage.ts'
+import { type MicroUsd, usdText } from '../record/usage.ts'
 import type { Budget } from './events.ts'
 import type { BudgetSnapshot } from './snapshot.ts'
 
@@ -58,8 +58,7 @@ function amount(value: number, name: string): MicroUsd {
 export function spent({ campaignId, limit, charged, unknown }: Scope): { reason: StatusReason; detail: string } {
   const whose = campaignId === null ? 'of the run' : `of campaign ${campaignId}`
   if (limit === 0) return { reason: 'budget', detail: `the budget ${whose} is 0: only recordings are served` }
-  const usd = (micro: number): string => `$${(micro / 1_000_000).toFixed(2)}`
-  const open = unknown > 0 ? ` and ${usd(unknown)} kept for calls whose bill is unknown` : ''
-  const detail = `the budget ${whose} has not enough left for one more cell: ${usd(charged)} spent${open} of ${usd(limit)}`
+  const open = unknown > 0 ? ` and ${usdText(unknown)} kept for calls whose bill is unknown` : ''
+  const detail = `the budget ${whose} has not enough left for one more cell: ${usdText(charged)} spent${open} of ${usdText(limit)}`
   return { reason: 'budget', detail }
 }

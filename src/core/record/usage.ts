@@ -26,4 +26,9 @@ export type CostProvenance = (typeof COST_PROVENANCES)[number]
 export type MicroUsd = number
 
 export const toUsd = (micro: MicroUsd): number => micro / 1_000_000
+/** To the last digit that counts, two at least: rounded to cents, a small budget and what was spent of it look the same. */
+export const usdText = (micro: MicroUsd): string =>
+  `$${toUsd(micro)
+    .toFixed(6)
+    .replace(/0{1,4}$/, '')}`
 export const toMicroUsd = (usd: number): MicroUsd => Math.round(usd * 1_000_000)

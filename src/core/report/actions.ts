@@ -12,6 +12,10 @@ interface Findings {
   readonly variants: readonly VariantSummary[]
   readonly failures: CampaignReport['failures']
   readonly counts: StatusCounts
+  /** How many cells have no result, by reason. */
+  readonly reasons: CampaignReport['coverage']['reasons']
+  /** Cells whose primary scorer was refused, for such a reason. */
+  readonly unjudged: number
   readonly invalid: readonly Reason[]
   readonly integrity: CampaignReport['integrity']
   readonly seeds: number
@@ -43,6 +47,17 @@ const CLASS_ACTIONS: { readonly [name: string]: string } = {
   instruction_following: 'read the example: the answer ignores what the prompt asks',
   unknown: 'read the example and give the failure a class with `ctx.fail`',
 }
+
+/** What keeps cells from a result before anything of theirs fails: their subject and scorers are not at fault. */
+const REASON_ACTIONS: { readonly [reason: string]: string } = {
+  budget: 'had not enough of the budget: raise it, or bound what a request may answer (`max_tokens`)',
+  'lane-exhausted': 'met a used-up quota: raise it, or wait for its reset',
+  'lane-failed': 'met a closed lane: mend what its provider refuses',
+  bail: 'were left out after failed tests: mend these',
+}
+
+/** The classes of what was refused before it failed: nobody gave it one. */
+const UNMEANT: ReadonlySet<string> = new Set(['unknown', 'integration_provider_failure'])
 
 /** What the integrity checks ask for, where it is more than their message says. */
 const CAPTURE_ACTIONS: { readonly [code: string]: string } = {
@@ -76,6 +91,8 @@ export function actionsOf({
   variants,
   failures,
   counts,
+  reasons,
+  unjudged,
   invalid,
   integrity,
   seeds,
@@ -105,6 +122,10 @@ export function actionsOf({
     judged.every(({ report }) => report.outcome !== 'regress')
   )
     act('accept', `accept a run with the changed cells: ${acceptCommand(campaignId)}`)
+  for (const [reason, text] of Object.entries(REASON_ACTIONS)) {
+    const count = reasons[reason] ?? 0
+    if (count > 0) act(reason, `${plural(count, 'cell')} ${text}`)
+  }
   if (invalid.some(({ code }) => code === 'interrupted')) act('continue', continueText(counts))
   else {
     // What a scorer did not judge is missing until the scorer is mended; `failures` says so.
@@ -125,8 +146,13 @@ export function actionsOf({
       act('buy', `${report.id}: ${advice}${money}`)
     }
   }
-  const [most] = failures.toSorted((a, b) => b.count - a.count)
-  for (const failure of failures) {
+  const own = failures.filter(({ class: name, mode, count }) =>
+    name === SCORER_ERROR
+      ? count > unjudged
+      : !(UNMEANT.has(name) && mode !== null && Object.hasOwn(REASON_ACTIONS, mode)),
+  )
+  const [most] = own.toSorted((a, b) => b.count - a.count)
+  for (const failure of own) {
     // A scorer that fails hides what it should have measured: never less urgent than the subject's failures.
     if (failure !== most && failure.class !== SCORER_ERROR) continue
     const what =

@@ -1,6 +1,6 @@
 import type { BudgetSnapshot } from '../capacity/snapshot.ts'
 import type { RunRecord } from '../record/record.ts'
-import { type MicroUsd, toMicroUsd, toUsd } from '../record/usage.ts'
+import { type MicroUsd, toMicroUsd, toUsd, usdText } from '../record/usage.ts'
 import type { ReportInput } from './report.ts'
 
 /** What is known of a campaign's money beside its records. */
@@ -48,16 +48,14 @@ export function runBudgetText({
   unknownCalls,
   overshootMicroUsd,
 }: Omit<BudgetSnapshot, 'campaignId'>): string {
-  // A budget of less than a cent would read as none.
-  const usd = (micro: MicroUsd): string => `$${toUsd(micro).toFixed(micro > 0 && micro < 10_000 ? 6 : 2)}`
   const calls = unknownCalls === 1 ? '1 call' : `${unknownCalls} calls`
   return [
-    `budget of the run: ${usd(chargedMicroUsd)} spent of ${usd(limitMicroUsd)}`,
-    `${usd(heldMicroUsd)} held`,
+    `budget of the run: ${usdText(chargedMicroUsd)} spent of ${usdText(limitMicroUsd)}`,
+    `${usdText(heldMicroUsd)} held`,
     unknownCalls === 0 && unknownMicroUsd === 0
       ? 'no bill unknown'
-      : `${usd(unknownMicroUsd)} kept for ${calls} whose bill nobody knows (vitest-campaign reconcile)`,
-    ...(overshootMicroUsd === 0 ? [] : [`${usd(overshootMicroUsd)} charged beyond what was held`]),
+      : `${usdText(unknownMicroUsd)} kept for ${calls} whose bill nobody knows (vitest-campaign reconcile)`,
+    ...(overshootMicroUsd === 0 ? [] : [`${usdText(overshootMicroUsd)} charged beyond what was held`]),
   ].join(', ')
 }
 

@@ -128,6 +128,7 @@ export function buildReport(input: ReportInput): CampaignReport {
   for (const arm of whole.slice(0, own.variants.length))
     for (const status of Object.keys(counts) as (keyof typeof counts)[]) counts[status] += arm.counts[status]
   const failures = failuresOf(own, plan.primary)
+  const reasons = missingReasons(own)
   const budget = budgetOf(
     input.budget,
     own.records.flatMap((record) => record ?? []),
@@ -183,7 +184,7 @@ export function buildReport(input: ReportInput): CampaignReport {
       coverageFloor: plan.coverage,
     },
     fingerprint: { campaign: input.fingerprint, records: recordsFingerprint(own) },
-    coverage: { planned: own.records.length, counts, reasons: missingReasons(own) },
+    coverage: { planned: own.records.length, counts, reasons },
     ...(budget === null ? {} : { budget }),
     ...(capacity === null ? {} : { capacity }),
     variants,
@@ -213,6 +214,8 @@ export function buildReport(input: ReportInput): CampaignReport {
       variants,
       failures,
       counts,
+      reasons,
+      unjudged: own.records.filter((record) => record?.status === 'judge_error' && record.reason !== undefined).length,
       invalid,
       integrity,
       seeds: cells.seeds.length,

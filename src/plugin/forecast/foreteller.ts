@@ -2,7 +2,7 @@ import { isInShard, type Shard } from '../../core/campaign/shard.ts'
 import { forecast, type PlannedCells } from '../../core/capacity/forecast.ts'
 import { expectedOf } from '../../core/capacity/seen-cells.ts'
 import { capacityOfShard } from '../../core/capacity/shard.ts'
-import { type MicroUsd, toUsd } from '../../core/record/usage.ts'
+import { type MicroUsd, toMicroUsd, toUsd } from '../../core/record/usage.ts'
 import type { CampaignForecast, RunForecast } from '../../core/report/run-forecast.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { CampaignState } from '../pool/campaign-state.ts'
@@ -71,7 +71,7 @@ export class Foreteller {
       seeds: plan.seeds.length,
       cells,
       uncaptured,
-      budgetUsd: plan.budgetUsd ?? null,
+      budgetUsd: plan.budgetUsd === undefined ? null : shareOf(toMicroUsd(plan.budgetUsd), shard),
       sources: evidence.sources,
       power: isWhole(state, shard) ? plannedPower(plan, evidence.report) : null,
     }
@@ -90,11 +90,15 @@ export class Foreteller {
       shard,
       campaigns: [...this.#campaigns],
       forecast: planned.length === 0 ? null : forecast(planned, capacity),
-      budgetUsd: budget === null ? null : toUsd(shard === null ? budget : Math.floor(budget / shard.count)),
+      budgetUsd: budget === null ? null : shareOf(budget, shard),
       problems,
     }
   }
 }
+
+/** What one shard has of a budget, as everything that all of them have together. */
+const shareOf = (whole: MicroUsd, shard: Shard | null): number =>
+  toUsd(shard === null ? whole : Math.floor(whole / shard.count))
 
 /** Whether all of the campaign runs, here or in the other shards: else nothing is decided. */
 function isWhole({ skipped, selected, cells }: CampaignState, shard: Shard | null): boolean {

@@ -143,3 +143,20 @@ test('reads from the journal as it was written, in the same order: a report comp
   )
   expect(JSON.stringify(entry.kind === 'lanes' && entry.lanes)).toBe(JSON.stringify(lanes))
 })
+
+test('a request that waits to be made again waits for a hold, whether its lane is held or not', () => {
+  for (const result of [
+    { kind: 'throttled', holdMs: 1_000, reason: '429 rate_limit' },
+    { kind: 'fault', holdMs: 1_000, reason: 'ECONNRESET' },
+  ]) {
+    const d = drive({ lanes: [{ match: '*' }] })
+    d.send(d.cell('1', 'a/m'), d.permit(1, '1', 'a/m'))
+    d.send(d.done(1, result))
+    d.send({ type: 'ask-permit', permitId: 2, request: { cellId: '1', lane: 'a/m', delayMs: 1_000 } })
+    expect(d.governor.snapshot().lanes[0]?.why).toMatchObject([{ kind: 'hold', until: 2_000 }])
+    d.after(1_000)
+    expect(d.lane('a/m')?.waitedMs, result.kind).toEqual({ ...NOTHING, hold: 1_000 })
+    d.after(500)
+    expect(d.lane('a/m')?.waitedMs, 'it left').toEqual({ ...NOTHING, hold: 1_000 })
+  }
+})

@@ -331,7 +331,12 @@ test('27: two of 80 against 100: one runs, the other waits, and is refused when 
   d.call('1', 'a', 80)
   const effects = d.release(1)
   expect(effects).toMatchObject([
-    { type: 'lease-refused', cellId: '2', reason: 'budget', detail: expect.stringContaining('$0.00 spent of $0.00') },
+    {
+      type: 'lease-refused',
+      cellId: '2',
+      reason: 'budget',
+      detail: expect.stringContaining('$0.00008 spent of $0.0001'),
+    },
   ])
   const again = drive({ lanes: [{ match: '*', usdPerCell: 0.000_08 }] }, { budget: { limitMicroUsd: 100 } })
   again.ask('1', 'a')
@@ -387,6 +392,27 @@ test('55: a used-up quota ends what waits, and an equivalent lane takes it where
   e.ask('2', 'a')
   expect(e.fail('1', 'a', closing)).toContainEqual(expect.objectContaining({ cellId: '2', failover: 'b' }))
   expect([e.lane('a')?.cells, e.lane('b')?.cells]).toEqual([1, 1])
+})
+
+test('55: under a budget, a cell that an equivalent lane takes pays with what was held for it', () => {
+  const d = drive({ lanes: [{ match: 'a', concurrency: 1, equivalent: ['b'] }] }, { budget: { limitMicroUsd: 100 } })
+  const ask = (cellId: string, at: number) =>
+    d.send({ type: 'ask-lease', request: { cellId, lane: null, rank: [0, at, 0, 'c'] } })
+  const permit = (permitId: number, cellId: string, lane: string, boundMicroUsd: number) =>
+    d.send({ type: 'ask-permit', permitId, request: { cellId, lane, boundMicroUsd } })
+  ask('1', 1)
+  permit(1, '1', 'a', 30)
+  const answered = { result: { kind: 'answered' }, tokens: null, microUsd: 30 } as const
+  d.send({ type: 'release-permit', permitId: 1, outcome: answered }, { type: 'release-lease', leaseId: 1 })
+  ask('2', 2)
+  d.fail('2', 'a', { kind: 'throttled', holdMs: 60_000, reason: '429' })
+  // Its variant declares no lane, and was seen to use the one that is held.
+  d.send({ type: 'forget', cellIds: ['2'] })
+  expect(ask('3', 3)).toMatchObject([{ type: 'lease-granted', failover: 'b', heldMicroUsd: 60 }])
+  expect(permit(3, '3', 'b', 60), '70 are left, of which 60 are its own').toMatchObject([{ type: 'permit-granted' }])
+  d.send({ type: 'subject-done', cellId: '3' })
+  d.send({ type: 'release-permit', permitId: 3, outcome: { ...answered, microUsd: 10 } })
+  expect(d.budget()).toMatchObject({ heldMicroUsd: 0, chargedMicroUsd: 40 })
 })
 
 test('56: a hold lets cells wait, a closing ends them', () => {

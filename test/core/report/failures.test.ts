@@ -106,6 +106,28 @@ describe('failures', () => {
     expect(actions(report).join('\n')).not.toMatch(/ctx\.fail|mend `run`/)
   })
 
+  it.each([
+    ['budget', 'raise it, or bound what a request may answer'],
+    ['lane-exhausted', 'met a used-up quota'],
+    ['lane-failed', 'met a closed lane'],
+  ] as const)('of cells that %s kept from a result are no fault of subject or scorer', (reason, advice) => {
+    const refused = (scenario: number): Given =>
+      scenario === 0
+        ? {
+            status: 'judge_error',
+            reason,
+            scores: { label: { value: null, pass: null, role: 'judge', error: 'HTTP 424: not sent' } },
+          }
+        : { status: 'not_run', reason, failure: { class: 'unknown', mode: reason, message: 'nothing is left' } }
+    const report = reportOf({}, (cell, { scenario }) => (isCandidate(cell) && scenario < 3 ? refused(scenario) : 1))
+    expect(groups(report).map(([name, mode, count]) => [name, mode, count])).toEqual([
+      ['unknown', reason, 2],
+      ['scorer_error', 'label', 1],
+    ])
+    expect(actions(report)).toContainEqual(expect.stringContaining(advice))
+    expect(actions(report).join('\n')).not.toMatch(/ctx\.fail|mend the scorer/)
+  })
+
   it('of `run` itself, of an assertion and of ctx.fail without a class have different advice', () => {
     const of = (mode: string | undefined) =>
       reportOf({}, (cell) =>
