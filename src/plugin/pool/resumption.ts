@@ -165,7 +165,8 @@ export class Resumption {
     await files.carry(new Set([...fates].flatMap(([cellId, { kind }]) => (kind === 'carried' ? [cellId] : []))))
     const carriedCells = await this.#carry(state, journal, fates)
     const binds = this.#options.budgeted || state.plan.budgetUsd !== undefined
-    const paid = binds ? await carriedBills(state.settled.keys(), journal.run.cells, files, this.#options.prices) : []
+    const { prices } = this.#options
+    const paid = binds ? await carriedBills(state.settled.keys(), journal.run.cells, files, trusted, prices) : []
     const spent = carriedSpend([...paid, ...[...spends, ...kept].flatMap(attemptsOfCalls)])
     for (const [cellId, fate] of fates) takeFate(state, cellId, fate, journal)
     const reasons = resumedReasons(counts, spends)
