@@ -100,7 +100,7 @@ test('where the budget of a run stood, unknown bills among it', () => {
   }
   expect(runBudgetText(state)).toBe('budget of the run: $1.25 spent of $5.00, $0.00 held, no bill unknown')
   expect(runBudgetText({ ...state, limitMicroUsd: 300, chargedMicroUsd: 0 })).toBe(
-    'budget of the run: $0.00 spent of $0.000300, $0.00 held, no bill unknown',
+    'budget of the run: $0.00 spent of $0.0003, $0.00 held, no bill unknown',
   )
   expect(
     runBudgetText({

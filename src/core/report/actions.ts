@@ -50,10 +50,11 @@ const CLASS_ACTIONS: { readonly [name: string]: string } = {
 
 /** What keeps cells from a result before anything of theirs fails: their subject and scorers are not at fault. */
 const REASON_ACTIONS: { readonly [reason: string]: string } = {
-  budget: 'had not enough of the budget: raise it, or bound what a request may answer (`max_tokens`)',
-  'lane-exhausted': 'met a used-up quota: raise it, or wait for its reset',
-  'lane-failed': 'met a closed lane: mend what its provider refuses',
-  bail: 'were left out after failed tests: mend these',
+  budget:
+    'for want of money or of a price: raise the budget, or let requests bound their answers (`max_tokens`), or declare the price',
+  'lane-exhausted': 'by a used-up quota: raise it, or wait for its reset',
+  'lane-failed': 'by a closed lane: mend what its provider refuses',
+  bail: 'after failed tests: mend these',
 }
 
 /** The classes of what was refused before it failed: nobody gave it one. */
@@ -73,8 +74,6 @@ const CAPTURE_ACTIONS: { readonly [code: string]: string } = {
 }
 
 function failureAdvice({ class: name, mode }: CampaignReport['failures'][number]): string {
-  if (name === 'integration_provider_failure' && mode === 'budget')
-    return 'raise the budget, or let requests bound their answers (`max_tokens`)'
   if (name === SCORER_ERROR) return `mend the scorer ${mode ?? ''}, then run those cells again`
   if (name === 'unknown' && mode === 'error') return 'mend `run`, which threw'
   if (name === 'unknown' && mode === 'assertion') return 'read which assertion did not hold'
@@ -124,7 +123,7 @@ export function actionsOf({
     act('accept', `accept a run with the changed cells: ${acceptCommand(campaignId)}`)
   for (const [reason, text] of Object.entries(REASON_ACTIONS)) {
     const count = reasons[reason] ?? 0
-    if (count > 0) act(reason, `${plural(count, 'cell')} ${text}`)
+    if (count > 0) act(reason, `${plural(count, 'cell')} without a result ${text}`)
   }
   if (invalid.some(({ code }) => code === 'interrupted')) act('continue', continueText(counts))
   else {

@@ -62,7 +62,11 @@ describe('failures', () => {
   it('for want of money blame no provider', () => {
     const report = reportOf({}, (cell) =>
       isCandidate(cell)
-        ? { status: 'not_run', failure: { class: 'integration_provider_failure', mode: 'budget', message: 'not sent' } }
+        ? {
+            status: 'not_run',
+            reason: 'budget',
+            failure: { class: 'integration_provider_failure', mode: 'budget', message: 'not sent' },
+          }
         : 1,
     )
     expect(actions(report).join('\n')).toContain('raise the budget, or let requests bound their answers (`max_tokens`)')
@@ -107,9 +111,9 @@ describe('failures', () => {
   })
 
   it.each([
-    ['budget', 'raise it, or bound what a request may answer'],
-    ['lane-exhausted', 'met a used-up quota'],
-    ['lane-failed', 'met a closed lane'],
+    ['budget', '3 cells without a result for want of money or of a price: raise the budget'],
+    ['lane-exhausted', 'by a used-up quota'],
+    ['lane-failed', 'by a closed lane'],
   ] as const)('of cells that %s kept from a result are no fault of subject or scorer', (reason, advice) => {
     const refused = (scenario: number): Given =>
       scenario === 0
