@@ -161,7 +161,9 @@ export class Cell implements CellTraffic {
   /** An attempt that is made again: the capture has it, the recording does not. */
   retry(exchange: Exchange): void {
     this.#retried.add(exchange)
-    this.#capture(exchange)
+    this.#live++
+    // Before the next attempt leaves: of a run that dies in that one, this one's bill is known.
+    this.#capturing().appendNow(`${encodeExchange(exchange)}\n`)
   }
 
   #capture(exchange: Exchange): void {

@@ -21,6 +21,8 @@ export interface RawCapture {
   /** Hands the line to the system before it returns. @throws Error naming the file */
   mark(line: string): void
   append(line: string): void
+  /** As `append`, but handed to the system before it returns. */
+  appendNow(line: string): void
   /** Resolves when all lines are handed to the system. @throws the first error of writing, naming the file */
   flush(): Promise<void>
   /** `flush`, and the end. */
@@ -95,6 +97,10 @@ export function rawCapture(runDir: string, cellId: string, attempt: number): Raw
     await tail
     if (failure !== null) throw unwritable(failure)
   }
+  function write(line: string): void {
+    // In one write: a process that dies leaves whole lines, and at most one torn at the end.
+    if (writeSync(opened(), line) < Buffer.byteLength(line)) throw new Error('only a part of a line was written')
+  }
   return {
     open() {
       try {
@@ -105,8 +111,7 @@ export function rawCapture(runDir: string, cellId: string, attempt: number): Raw
     },
     mark(line) {
       try {
-        // In one write: a process that dies leaves whole lines, and at most one torn at the end.
-        if (writeSync(opened(), line) < Buffer.byteLength(line)) throw new Error('only a part of a line was written')
+        write(line)
       } catch (error) {
         failure ??= error
         throw unwritable(error)
@@ -118,6 +123,14 @@ export function rawCapture(runDir: string, cellId: string, attempt: number): Raw
         .catch((error: unknown) => {
           failure ??= error
         })
+    },
+    appendNow(line) {
+      if (failure !== null) return
+      try {
+        write(line)
+      } catch (error) {
+        failure = error
+      }
     },
     flush,
     async close() {
