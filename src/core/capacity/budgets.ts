@@ -1,5 +1,6 @@
 import type { MicroUsd } from '../record/usage.ts'
 import type { CallRole } from '../traffic/exchange.ts'
+import { Bills } from './bills.ts'
 import type { Call, CellMoney, Part } from './cell-money.ts'
 import type { CostKey } from './cost-key.ts'
 import { CostKeys } from './cost-keys.ts'
@@ -40,6 +41,7 @@ export class Budgets {
   readonly #scopes = new Map<string, readonly Scope[]>()
   readonly #keys: CostKeys
   readonly #cells = new Map<string, CellMoney>()
+  readonly bills = new Bills()
   /** True when money may have come free, or a first bill arrived, since somebody last asked. */
   changed = false
 
@@ -101,8 +103,10 @@ export class Budgets {
   /** Takes what a claim covers. */
   open(cellId: string, request: LeaseRequest, lane: Lane | null, scopes: readonly Scope[], claim: Claim): MicroUsd {
     if (claim.kind !== 'covered') return 0
+    const campaignId = request.rank[3]
     const cell: CellMoney = {
-      campaignId: request.rank[3],
+      campaignId,
+      bill: this.bills.of(cellId, campaignId),
       scopes,
       subject: this.#keys.ofSubject(request, lane),
       parts: new Map(),
@@ -237,6 +241,7 @@ export class Budgets {
     }
     const unknown = call.bound ?? part.amount
     call.unknown = unknown
+    part.cell.bill.unknown = true
     for (const scope of part.cell.scopes) {
       scope.unknown += unknown
       scope.unknownCalls++
@@ -246,6 +251,7 @@ export class Budgets {
 
   #spend(part: Part, microUsd: MicroUsd): void {
     part.spent += microUsd
+    part.cell.bill.microUsd += microUsd
     const covered = Math.min(part.amount, microUsd)
     part.amount -= covered
     for (const scope of part.cell.scopes) {

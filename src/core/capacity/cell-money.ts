@@ -1,4 +1,5 @@
 import type { MicroUsd } from '../record/usage.ts'
+import type { Bill } from './bills.ts'
 import type { CostKey } from './cost-key.ts'
 import type { Scope } from './scope.ts'
 
@@ -24,6 +25,7 @@ export interface CellMoney {
   readonly scopes: readonly Scope[]
   readonly subject: CostKey
   readonly parts: Map<CostKey, Part>
+  readonly bill: Bill
   openParts: number
   /** What of it waits for money and keeps it from going on. */
   readonly stuckOn: Set<'judge' | 'request'>

@@ -176,6 +176,8 @@ export interface Governor {
   snapshot(): GovernorSnapshot
   /** What the campaign has asked of each lane so far, and what it waited for there. */
   traffic(campaignId: string): readonly LaneTraffic[]
+  /** The cells of the campaign whose bill nobody knows, and what is charged and kept for each. */
+  unknownBills(campaignId: string): Iterable<readonly [cellId: string, microUsd: MicroUsd]>
 }
 
 /**

@@ -168,6 +168,8 @@ export function createGovernor(options: CapacityOptions, clock: Clock, settings:
       })
     },
 
+    unknownBills: (campaignId: string) => budgets.bills.unknown(campaignId),
+
     snapshot(): GovernorSnapshot {
       const now = clock()
       const cellsOf = leases.waits(now)

@@ -128,6 +128,9 @@ const reconciled = z.strictObject({
   at,
 })
 
+/** Under a budget: what is charged and kept for a cell whose bill nobody knows, in place of what was held for it. */
+const bill = z.strictObject({ kind: z.literal('bill'), cellId, keptMicroUsd: z.number().int().nonnegative() })
+
 /** Where a budget stood when the run ended. */
 const budget = z.strictObject({
   kind: z.literal('budget'),
@@ -225,6 +228,7 @@ export const JournalEntry = z.discriminatedUnion('kind', [
   subjectSettled,
   settled,
   reconciled,
+  bill,
   budget,
   lanes,
   accepted,

@@ -132,11 +132,12 @@ function checkWhole({ plan, selection, skipped }: EntryOf<'plan'>, { name, shard
   )
 }
 
-type Kept = EntryOf<'admitted'> | EntryOf<'subject-settled'> | EntryOf<'settled'> | EntryOf<'reconciled'>
+type Kept = EntryOf<'admitted' | 'subject-settled' | 'settled' | 'bill' | 'reconciled'>
 const isKept = (entry: JournalEntry): entry is Kept =>
   entry.kind === 'admitted' ||
   entry.kind === 'subject-settled' ||
   entry.kind === 'settled' ||
+  entry.kind === 'bill' ||
   entry.kind === 'reconciled'
 
 /** What verdicts are computed from beside the records, once for each campaign. */

@@ -60,7 +60,7 @@ type Beside = { readonly [Kind in 'accepted' | 'prereg' | 'look' | 'lanes']?: En
 interface Started {
   /** The last one that bought something. */
   attempt: number
-  /** Over all attempts. */
+  /** Over all attempts; of an unknown bill, what is kept for it. */
   heldMicroUsd: MicroUsd
   lane: string | null
   /** Where the last one was sent in place of the declared lane. */
@@ -228,6 +228,10 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
       const { cellId, attempt, lane, heldMicroUsd = 0, failover = null } = entry
       const before = started.get(cellId)?.heldMicroUsd ?? 0
       started.set(cellId, { attempt, lane, failover, heldMicroUsd: before + heldMicroUsd, settledMicroUsd: null })
+    }
+    if (entry.kind === 'bill') {
+      const cell = started.get(entry.cellId)
+      if (cell !== undefined) cell.heldMicroUsd = entry.keptMicroUsd
     }
     if (entry.kind === 'reconciled') {
       const cell = started.get(entry.cellId)

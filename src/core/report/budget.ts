@@ -9,7 +9,10 @@ export interface BudgetBasis {
   readonly limitMicroUsd: MicroUsd | null
   /** Of the run it is part of; null: none. */
   readonly runLimitMicroUsd: MicroUsd | null
-  /** What was held for each cell that bought something, over all its attempts; 0 where no budget was set. */
+  /**
+   * What was held for each cell that bought something, over all its attempts, or is kept for one whose bill nobody knows;
+   * 0 where no budget was set.
+   */
   readonly held: ReadonlyMap<string, MicroUsd>
   /** Cells that were started and have not ended, in a run that goes on or was killed. */
   readonly open: ReadonlySet<string>

@@ -131,6 +131,11 @@ export class Admission {
     return this.#governor.traffic(campaignId)
   }
 
+  /** The cells of the campaign whose bill nobody knows, and what of the budget each took. */
+  unknownBills(campaignId: string): ReturnType<Governor['unknownBills']> {
+    return this.#governor.unknownBills(campaignId)
+  }
+
   snapshot(): ReturnType<Governor['snapshot']> {
     return this.#governor.snapshot()
   }

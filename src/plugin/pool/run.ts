@@ -33,6 +33,7 @@ import { type ChangedRecordings, changedRecordings, SELF_RECORDED, selfRecorded 
 import { Spending } from './spending.ts'
 import { StatusFile, statusOf } from './status.ts'
 import { Tally } from './tally.ts'
+import { keepUnknownBills } from './unknown-bills.ts'
 import { Verdicts } from './verdicts.ts'
 
 /** What a run has in its hands once it is open. */
@@ -130,7 +131,10 @@ export class Run {
       folder,
       root,
       (state) => countedLook(state, { root, runId: facts.runId, journal }),
-      (state) => spending.basis(state),
+      (state) => {
+        keepUnknownBills(state, admission, journal)
+        return spending.basis(state)
+      },
       (state) => journalledCapacity(state, admission, journal),
     )
     const replays = policy.traffic === 'replay' || policy.traffic === 'new'

@@ -166,6 +166,33 @@ test('a closed lane hands its cells to its equivalent, at the price declared for
   expect(JSON.parse(again)).toEqual(inspected.reports.budget)
 }, 60_000)
 
+test('an unknown bill of a first cell keeps what its call may have cost, not all that was held before one was known', async () => {
+  const withoutUsage: Answer = ({ body }, response) => {
+    const { usage: _, ...answer } = JSON.parse(completion(JSON.parse(body).model, 'an answer', 1))
+    response.writeHead(200, json).end(JSON.stringify(answer))
+    return true
+  }
+  const root = await project('modes')
+  const { provider, inspected } = await run(
+    root,
+    await startProvider(withoutUsage),
+    { variants: { a: { model: 'gpt-4o-mini' } }, scenarios: names(2), budget: { usd: 1 } },
+    { mode: 'live', capacity: { cells: 1 } },
+  )
+  expect(provider.calls).toHaveLength(2)
+  const [first] = inspected.entries.flatMap((entry) => (entry.kind === 'admitted' ? [entry] : []))
+  expect(first?.heldMicroUsd).toBe(1_000_000)
+  const [state] = inspected.entries.flatMap((entry) => (entry.kind === 'budget' ? [entry] : []))
+  const { unknownUsd = 0, unknownCells } = inspected.reports.budget?.budget ?? {}
+  expect(unknownCells).toBe(2)
+  // Twice 16,384 tokens of an answer that nothing bounds.
+  expect(unknownUsd).toBeCloseTo(2 * 0.00984, 4)
+  expect(Math.round(unknownUsd * 1e6)).toBe(state?.unknownMicroUsd)
+  expect((await runHere(root, ['reconcile'])).stdout.match(/\$0\.0098\d+ held$/gm)).toHaveLength(2)
+  expect(await runHere(root, ['report'])).toMatchObject({ code: 0 })
+  expect((await newestRun(root)).reports.budget).toEqual(inspected.reports.budget)
+}, 60_000)
+
 test('a bill that nobody knows keeps what was held for it, is listed, and is settled by hand once', async () => {
   const root = await project('modes')
   const { result, provider, inspected } = await run(
