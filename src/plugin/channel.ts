@@ -4,11 +4,8 @@ import type { ChannelOptions } from 'birpc'
 // Taken when this module loads: the eval file may put fake timers in its place.
 const { setImmediate: nextTurn } = globalThis
 
-/**
- * Messages that are not held back for the end of the turn: the other thread starts on them meanwhile. With more, cells
- * that are few at once go in step, and one thread waits while the other works.
- */
-const FULL = 16
+/** Messages that are not held back for the end of the turn: the other thread starts on them meanwhile. */
+const FULL = 256
 
 export interface BatchedChannel extends ChannelOptions {
   /** Who receives the messages that are arrays; all others are birpc's. */
