@@ -112,7 +112,8 @@ describe('in a browser, from a file', () => {
     await expect.poll(() => page.isVisible('#sc-none')).toBe(true)
     await page.focus('#filter button')
     await page.keyboard.press('Enter')
-    await page.waitForFunction("document.querySelector('#f-count').textContent === '24 of 24 shown'")
+    // Not waitForFunction: it evaluates a string, which the page's policy refuses.
+    await expect.poll(() => page.textContent('#f-count')).toBe('24 of 24 shown')
     await page.selectOption('#f-status', 'infra_error')
     await expect.poll(() => scenarios(page)).toEqual(['delivery/late-parcel'])
   })
