@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vite'
 import type { TestProjectInlineConfiguration } from 'vitest/config'
-import type { TestProject, Vitest } from 'vitest/node'
+import type { Reporter, TestProject, Vitest } from 'vitest/node'
 import type { Shard } from '../core/campaign/shard.ts'
 import { shadowedLanes } from '../core/capacity/options.ts'
 import { capacityOfShard } from '../core/capacity/shard.ts'
+import type { RunSource } from '../core/report/run-source.ts'
 import { type CampaignsOptions, plainError, resolveOptions } from './options.ts'
 import { createCampaignPool, POOL_NAME } from './pool/campaign-pool.ts'
 import { listByCollecting } from './pool/listing.ts'
@@ -17,6 +18,10 @@ export type { CampaignsOptions, Mode } from './options.ts'
 
 const RUNNER = fileURLToPath(new URL('./worker/runner.js', import.meta.url))
 const REPORTER = new URL('../reporter/index.js', import.meta.url).href
+/** What it exports; imported by its path, because the plugin knows the reporter by nothing else. */
+interface ReporterModule {
+  readonly default: new (options: { readonly source: RunSource }) => Reporter
+}
 /** This package as built, where it is linked too: Vite knows only what lies below `node_modules` for a library. */
 const OURS = new RegExp(
   `^${fileURLToPath(new URL('../', import.meta.url))
@@ -111,7 +116,7 @@ async function configure(
     shared.set(vitest, share)
     // Appended: the user's reporters stay, and so does this one under --reporter. An instance: by its path Vitest would
     // have Vite transform every module of it.
-    const { default: CampaignReporter } = await import(REPORTER)
+    const { default: CampaignReporter }: ReporterModule = await import(REPORTER)
     vitest.config.reporters.push(new CampaignReporter({ source: share.runs }))
   }
   const { runs, shutdown } = share

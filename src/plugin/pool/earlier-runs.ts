@@ -6,9 +6,9 @@ import { type EarlierCampaign, type EarlierRun, earlierRun } from '../../core/jo
 import { JournalDamagedError, journalLines } from '../../core/journal/read.ts'
 import type { RecordPlace } from '../../core/journal/recorded.ts'
 import { isUnfinished } from '../../core/journal/resume.ts'
+import { thisProcess } from '../process-identity.ts'
 import { type ManifestSummary, readManifest } from './manifest.ts'
 import { ownerState, ownerWords } from './owner.ts'
-import { thisProcess } from './process-identity.ts'
 import { RUNS } from './run-folder.ts'
 
 /** Runs that are looked through, the newest first. */

@@ -2,10 +2,10 @@ import { constants } from 'node:fs'
 import { open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Processes, placeOf, systemProcesses, thisMachine, thisProcess } from '../process-identity.ts'
 import { SCRATCH } from '../worker/command/place.ts'
 import { RUNNING, RunningCommand } from '../worker/command/running.ts'
 import { ownerState } from './owner.ts'
-import { type Processes, placeOf, systemProcesses, thisMachine, thisProcess } from './process-identity.ts'
 import { RUNS } from './run-folder.ts'
 
 /** Most that the file of a running command may be, bytes. */

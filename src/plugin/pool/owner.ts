@@ -3,8 +3,14 @@ import { constants, lstatSync } from 'node:fs'
 import { link, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import {
+  type Liveness,
+  livenessOf,
+  type Processes,
+  type ProcessIdentity,
+  systemProcesses,
+} from '../process-identity.ts'
 import { writeAtomic } from './atomic-file.ts'
-import { type Liveness, livenessOf, type Processes, type ProcessIdentity, systemProcesses } from './process-identity.ts'
 
 const OWNER_SCHEMA = 'vitest-campaign/owner@1'
 

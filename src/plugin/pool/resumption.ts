@@ -12,6 +12,7 @@ import type { Reason } from '../../core/report/report.ts'
 import type { Capture } from '../../core/traffic/capture.ts'
 import type { CallRole } from '../../core/traffic/exchange.ts'
 import { type CarriedCell, type Rescore, settlementOf } from '../control.ts'
+import { thisProcess } from '../process-identity.ts'
 import { tellingOf } from '../telling.ts'
 import type { CampaignState } from './campaign-state.ts'
 import { carriedBills } from './carried-bills.ts'
@@ -19,7 +20,6 @@ import { CarriedFiles } from './carried-files.ts'
 import { type EarlierJournal, EarlierRuns, UnreadableRunError, type Wanted } from './earlier-runs.ts'
 import { reopenJournalFile } from './journal-file.ts'
 import { claimFolder, FolderBusyError, firstOwner, type Ownership, ownerWords } from './owner.ts'
-import { thisProcess } from './process-identity.ts'
 
 export interface ResumptionOptions {
   readonly root: string

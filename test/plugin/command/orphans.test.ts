@@ -14,7 +14,7 @@ import {
   systemProcesses,
   thisMachine,
   thisProcess,
-} from '../../../src/plugin/pool/process-identity.ts'
+} from '../../../src/plugin/process-identity.ts'
 import { noteRunning, type RunningCommand } from '../../../src/plugin/worker/command/running.ts'
 import { inspectRun } from '../../harness/inspect.ts'
 import { project, startVitest } from '../../harness/run-vitest.ts'

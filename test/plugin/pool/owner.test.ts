@@ -10,7 +10,7 @@ import {
   type ProcessIdentity,
   systemProcesses,
   thisProcess,
-} from '../../../src/plugin/pool/process-identity.ts'
+} from '../../../src/plugin/process-identity.ts'
 
 let dir: string
 beforeEach(async () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { systemProcesses, thisMachine } from '../../pool/process-identity.ts'
+import { systemProcesses, thisMachine } from '../../process-identity.ts'
 
 /** Folder of a run with a file for each command that runs. */
 export const RUNNING = 'running'
