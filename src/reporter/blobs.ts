@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { cellsOf } from '../core/campaign/cells.ts'
+import { inFileOrder } from '../core/campaign/order.ts'
 import type { CampaignPlan } from '../core/campaign/plan.ts'
 import { segmentOf } from '../core/campaign/segment.ts'
 import { digest, plan as planSchema } from '../core/journal/plan.ts'
@@ -43,7 +44,7 @@ export function runsOfBlobs(files: readonly BlobFile[], root: string): Pick<Fini
   const runs: FinishedRun['runs'][number][] = []
   for (const [project, campaigns] of projects) {
     const reports: CampaignReport[] = []
-    for (const { plan, fingerprint, records, problems } of campaigns.values()) {
+    for (const { plan, fingerprint, records, problems } of inFileOrder(campaigns.values(), ({ plan }) => plan.file)) {
       inOrderOf(plan, records)
       if (plan.gate?.accepted != null) {
         notes.push(

@@ -1,4 +1,5 @@
 import { cellsOf } from '../campaign/cells.ts'
+import { inFileOrder } from '../campaign/order.ts'
 import type { CampaignPlan, PlannedCell } from '../campaign/plan.ts'
 import { neverRan } from '../record/build.ts'
 import type { RunRecord } from '../record/record.ts'
@@ -263,7 +264,7 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
     if (carrying.has(campaignId) && !plans.has(campaignId)) places.delete(cellId)
   }
   const strays = strayProblems(cells, places)
-  const campaigns = [...plans.values()].map((planned) => {
+  const campaigns = inFileOrder(plans.values(), ({ plan }) => plan.file).map((planned) => {
     const { campaignId } = planned.plan
     const own = [...places].flatMap(([cellId, found]) =>
       found.campaignId === campaignId ? [[cellId, found.places] as const] : [],

@@ -1,18 +1,21 @@
+import { inFileOrder } from '../../core/campaign/order.ts'
 import type { PlannedCell } from '../../core/campaign/plan.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import type { CampaignState } from './campaign-state.ts'
 
 /** The campaigns that a run answers for, and whose each cell is. */
 export class Campaigns {
-  readonly #byId = new Map<string, CampaignState>()
+  #byId: ReadonlyMap<string, CampaignState> = new Map()
   readonly #byCell = new Map<string, CampaignState>()
 
+  /** In the order in which they are told. */
   get byId(): ReadonlyMap<string, CampaignState> {
     return this.#byId
   }
 
   add(state: CampaignState): void {
-    this.#byId.set(state.plan.campaignId, state)
+    const states = inFileOrder([...this.#byId.values(), state], ({ plan }) => plan.file)
+    this.#byId = new Map(states.map((each) => [each.plan.campaignId, each]))
     for (const cellId of state.cells.keys()) this.#byCell.set(cellId, state)
   }
 

@@ -297,7 +297,7 @@ export class Run {
       await this.#status.close(cut || this.draining !== null ? 'interrupted' : 'finished')
       await this.#ownership.release().catch((error: unknown) => journal.fail(error))
     }
-    return this.#verdicts.reports()
+    return this.#verdicts.reports(this.campaigns.keys())
   }
 
   async #close(cut: boolean): Promise<void> {
@@ -316,7 +316,7 @@ export class Run {
       await this.#tellSelfRecorded(state)
       if (!state.skipped && state.partial === null) await this.#verdicts.give(state)
     }
-    for (const report of this.#verdicts.reports()) {
+    for (const report of this.#verdicts.reports(this.campaigns.keys())) {
       await journal.append({
         kind: 'verdict',
         campaignId: report.campaignId,

@@ -76,8 +76,9 @@ export class Verdicts {
     return report
   }
 
-  reports(): readonly CampaignReport[] {
-    return [...this.#given.values()].map((given) => given.report)
+  /** Of those that have one, in the order of the ids. */
+  reports(campaignIds: Iterable<string>): readonly CampaignReport[] {
+    return [...campaignIds].flatMap((id) => this.#given.get(id)?.report ?? [])
   }
 
   /** records.jsonl: every record of the run, in the order of the plans. */
