@@ -5,10 +5,13 @@ import { dirname, join } from 'node:path'
 import { transformWithOxc } from 'vite'
 import { describe, expect, test } from 'vitest'
 import { parse as parseYaml } from 'yaml'
+import { z } from 'zod'
 import { findCommand } from '../src/cli/arguments.ts'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { COMMON_OPTIONS } from '../src/cli/help.ts'
+import { EVALS_VARIABLES } from '../src/plugin/env.ts'
 import { evals } from '../src/plugin/index.ts'
+import { CampaignsOptions } from '../src/plugin/options.ts'
 import { expectCleanOutput, inspectRun } from './harness/inspect.ts'
 import { runCli } from './harness/run-cli.ts'
 import { newestRun, project, REPOSITORY, runVitest, VITEST } from './harness/run-vitest.ts'
@@ -329,3 +332,22 @@ function run(command: string, args: readonly string[], cwd: string, env: NodeJS.
     })
   })
 }
+
+/** Every option that has no options of its own, as the table of options names it. */
+function optionsOf(schema: unknown, path = ''): string[] {
+  if (schema instanceof z.ZodOptional) return optionsOf(schema.unwrap(), path)
+  if (schema instanceof z.ZodArray && schema.element instanceof z.ZodObject)
+    return optionsOf(schema.element, `${path}[]`)
+  if (!(schema instanceof z.ZodObject)) return [path]
+  return Object.entries(schema.shape).flatMap(([key, value]) => optionsOf(value, path === '' ? key : `${path}.${key}`))
+}
+
+test('the page of options has a row for every option, and one for every variable of the environment', async () => {
+  const page = await readFile(join(REPOSITORY, 'docs/options.md'), 'utf8')
+  const [options = '', variables = ''] = page.split('## Environment')
+  const rows = (text: string) => [...text.matchAll(/^\| `([^`]+)` \|.*$/gm)]
+  expect(rows(options).map(([, name]) => name)).toEqual(optionsOf(CampaignsOptions))
+  expect(rows(variables).map(([row]) => row)).toEqual(
+    Object.entries(EVALS_VARIABLES).map(([name, { values, does }]) => `| \`${name}\` | ${values} | ${does} |`),
+  )
+})

@@ -110,6 +110,7 @@ async function configure(
     )
   }
   let share = shared.get(vitest)
+  const first = share === undefined
   if (share === undefined) {
     const shutdown = new Shutdown(vitest)
     share = { shutdown, runs: new VitestRuns(vitest, shutdown) }
@@ -132,6 +133,7 @@ async function configure(
   )
   for (const text of shadowedLanes(options.capacity)) vitest.logger.warn(`vitest-campaign: ${text}`)
   // A mode, a budget or a shard that is none, or leaves a lane nothing, is said now, not by every worker that starts.
+  if (first) for (const text of projectRuns.strayVariables()) vitest.logger.warn(`vitest-campaign: ${text}`)
   projectRuns.policy()
   projectRuns.budget()
   const shard = projectRuns.shard()

@@ -15,13 +15,15 @@ export type Priced = (lane: string) => boolean
 export type Claim =
   | { readonly kind: 'covered'; readonly holds: readonly { readonly key: CostKey; readonly amount: MicroUsd }[] }
   /** The budget has not enough now. */
-  | { readonly kind: 'short'; readonly scope: Scope }
+  | { readonly kind: 'short'; readonly scope: Scope; readonly keys: readonly CostKey[] }
   /** Somebody else is the first of this lane and role, and its bill is not known yet. */
   | { readonly kind: 'first-cell'; readonly key: CostKey }
 
 /** Why a request may not leave for want of money. */
 export interface Shortage {
   readonly scope: Scope
+  /** What the request may cost. */
+  readonly need: MicroUsd
   /** All that is held now would not do, were it to come back. */
   readonly never: boolean
   readonly detail: string
@@ -192,7 +194,7 @@ export class Budgets {
     const scope = cell.scopes.find(({ available }) => more > available)
     if (scope === undefined) return null
     const left = scope.limit - scope.charged - scope.unknown
-    return { scope, never: need > left, detail: shortText(request, need, left, scope) }
+    return { scope, need, never: need > left, detail: shortText(request, need, left, scope) }
   }
 
   /** True while a cell that holds money here goes on, and so may give some back. */
@@ -203,10 +205,17 @@ export class Budgets {
     return false
   }
 
-  /** A request of the cell was refused for want of money: that it made no call says nothing of what others cost. */
-  refused(cellId: string): void {
+  /**
+   * A request of the cell was refused for want of money: that it made no call says nothing of what others cost. A judge
+   * that no money coming free could pay for is one whose next cell would buy an output in vain.
+   */
+  refused(cellId: string, request: PermitRequest, { need, never }: Shortage): void {
     const cell = this.#cells.get(cellId)
-    if (cell !== undefined) cell.silent = true
+    if (cell === undefined) return
+    cell.silent = true
+    if (!never || request.role !== 'judge') return
+    const key = this.#partFor(cell, 'judge', request.lane)?.key
+    if (key !== undefined && key !== cell.subject) key.refuse(need)
   }
 
   /** A request is about to leave: what it may cost is held. Null where no budget binds the cell. */
@@ -291,10 +300,10 @@ export class Budgets {
     }
     for (const scope of scopes) {
       // Nothing may be bought, and what costs nothing today is no exception.
-      if (scope.limit === 0) return { kind: 'short', scope }
+      if (scope.limit === 0) return { kind: 'short', scope, keys }
       // With nobody left to wait for, the first cell takes whatever there is.
       const least = scope.mayFree ? Math.max(1, this.#keys.dearest) : 1
-      if (known + first.length * least > scope.available) return { kind: 'short', scope }
+      if (known + first.length * least > scope.available) return { kind: 'short', scope, keys }
     }
     const share = first.length === 0 ? 0 : this.#shareOf(availableIn(scopes) - known)
     const holds = keys.map((key) => ({ key, amount: key.estimate ?? share }))

@@ -29,19 +29,20 @@ export class CostKeys {
   /** By the lane where one is declared or was seen, else by the variant. */
   ofSubject({ lane: declared, rank }: LeaseRequest, lane: Lane | null): CostKey {
     const name = declared ?? lane?.name ?? null
-    return name === null ? this.#named(`${rank[3]}\n${rank[2]}`, null, true) : this.of(name, 'subject')
+    return name === null ? this.#named(`${rank[3]}\n${rank[2]}`, 'subject', null, true) : this.of(name, 'subject')
   }
 
   of(lane: string | null, role: 'subject' | 'judge'): CostKey {
-    return this.#named(`${role} ${lane ?? ''}`, lane, false)
+    return this.#named(`${role} ${lane ?? ''}`, role, lane, false)
   }
 
-  #named(name: string, lane: string | null, isVariant: boolean): CostKey {
+  #named(name: string, role: 'subject' | 'judge', lane: string | null, isVariant: boolean): CostKey {
     let key = this.#keys.get(name)
     if (key === undefined) {
       const { price, usdPerCell } = (lane === null ? undefined : this.#lanes.limitOf(lane)) ?? {}
       const declared = usdPerCell === undefined ? null : Math.ceil(usdPerCell * 1_000_000)
-      key = new CostKey(declared, price === 0, isVariant)
+      const who = `its ${role}${lane === null ? '' : ` (${lane})`}`
+      key = new CostKey(who, declared, price === 0, isVariant)
       this.#keys.set(name, key)
     }
     return key

@@ -240,7 +240,9 @@ export class CellLeases {
     if (claim.kind !== 'covered' || claim.holds.every(({ amount }) => amount === 0)) return claim
     for (const scope of line.scopes) {
       const best = this.#parkedFor.get(scope)?.peek()?.head()
-      if (best !== undefined && compareRank(best.request, request) < 0) return { kind: 'short', scope }
+      if (best !== undefined && compareRank(best.request, request) < 0) {
+        return { kind: 'short', scope, keys: claim.holds.map(({ key }) => key) }
+      }
     }
     return claim
   }
@@ -262,7 +264,7 @@ export class CellLeases {
         }
         if (claim.scope.mayFree) break
         lines.pop()
-        for (const one of line.drain()) this.#refuse(one, spent(claim.scope), now, effects)
+        for (const one of line.drain()) this.#refuse(one, spent(claim.scope, claim.keys), now, effects)
       }
       if (lines.peek() === undefined) this.#parkedFor.delete(at)
     }

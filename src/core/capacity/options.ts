@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nearest } from '../campaign/options.ts'
 import type { Price } from '../record/cost.ts'
 import { matchesGlob } from './glob.ts'
 
@@ -123,6 +124,28 @@ export function shadowedLanes({ lanes = [] }: CapacityOptions, path = 'capacity'
     return `${path}.lanes[${at}] (${JSON.stringify(match)}) is never used: lanes[${by}] (${first}) comes first and takes all it matches. Put the narrower pattern first`
   })
 }
+
+/**
+ * Entries whose pattern took none of these lanes, one sentence each: nothing they say has held. A pattern of `*` alone
+ * misses nobody.
+ */
+export function unusedLanes({ lanes = [] }: CapacityOptions, seen: readonly string[], path = 'capacity'): string[] {
+  if (seen.length === 0) return []
+  const spare = lanes.flatMap(({ equivalent = [] }) => equivalent)
+  const known = [...new Set(seen.flatMap((lane) => [lane, lane.replace(/\/.*$/s, '/*')]))]
+  return lanes.flatMap(({ match }, at) => {
+    if (/^\*+$/.test(match) || [...seen, ...spare].some((lane) => matchesGlob(match, lane))) return []
+    const near = nearest(match, known)
+    const hint = near === null ? '' : `. Did you mean ${JSON.stringify(near)}?`
+    return `${path}.lanes[${at}] (${JSON.stringify(match)}) matched nothing in this run, whose lanes were ${few(seen)}${hint}`
+  })
+}
+
+/** Lanes that are named; the others are counted. */
+const NAMED = 4
+
+const few = (lanes: readonly string[]): string =>
+  lanes.slice(0, NAMED).join(', ') + (lanes.length > NAMED ? ` and ${lanes.length - NAMED} more` : '')
 
 function problems(issue: z.core.$ZodIssue, root: string): string[] {
   const at = issue.path.reduce<string>(

@@ -199,7 +199,7 @@ export class RequestPermits {
       const { scope, never } = shortage
       if (!never && (this.#hasCalls(permit.cellId) || this.#budgets.goesOn(scope, isIdle))) continue
       this.#short = this.#short.filter((other) => other !== permit)
-      this.#budgets.refused(permit.cellId)
+      this.#budgets.refused(permit.cellId, permit.request, shortage)
       this.#remove(permit, undefined, now)
       this.#stick(permit.cellId)
       const { detail } = shortage

@@ -1,5 +1,6 @@
 import type { StatusReason } from '../record/status.ts'
 import { type MicroUsd, usdText } from '../record/usage.ts'
+import type { CostKey } from './cost-key.ts'
 import type { Budget } from './events.ts'
 import type { BudgetSnapshot } from './snapshot.ts'
 
@@ -55,10 +56,15 @@ function amount(value: number, name: string): MicroUsd {
 }
 
 /** Why a cell is refused that the budget cannot pay for. */
-export function spent({ campaignId, limit, charged, unknown }: Scope): { reason: StatusReason; detail: string } {
+export function spent(
+  { campaignId, limit, charged, unknown }: Scope,
+  keys: readonly CostKey[],
+): { reason: StatusReason; detail: string } {
   const whose = campaignId === null ? 'of the run' : `of campaign ${campaignId}`
   if (limit === 0) return { reason: 'budget', detail: `the budget ${whose} is 0: only recordings are served` }
   const open = unknown > 0 ? ` and ${usdText(unknown)} kept for calls whose bill is unknown` : ''
-  const detail = `the budget ${whose} has not enough left for one more cell: ${usdText(charged)} spent${open} of ${usdText(limit)}`
+  const needs = keys.flatMap(({ who, estimate }) => (estimate === null ? [] : [`${usdText(estimate)} for ${who}`]))
+  const need = needs.length === 0 ? '' : `, which takes ${needs.join(' and ')}`
+  const detail = `the budget ${whose} has not enough left for one more cell${need}: ${usdText(charged)} spent${open} of ${usdText(limit)}`
   return { reason: 'budget', detail }
 }

@@ -1,4 +1,5 @@
 import type { CampaignPlan } from '../../core/campaign/plan.ts'
+import { evalsVariable } from '../env.ts'
 import { type Baseline, loadBaseline } from './baselines.ts'
 import type { Basis } from './campaign-state.ts'
 import { LookLedger } from './look-ledger.ts'
@@ -15,7 +16,7 @@ export interface LoadedBasis extends Basis {
  */
 export async function loadBasis(root: string, plan: CampaignPlan, skipped: boolean): Promise<LoadedBasis> {
   if (skipped) return { baseline: null, accepted: null, registration: null }
-  const baseline = await loadBaseline(root, plan, process.env.EVALS_BASELINE)
+  const baseline = await loadBaseline(root, plan, evalsVariable('EVALS_BASELINE'))
   const registration = await findRegistration(root, plan)
   // A ledger that cannot be read would be found out after the money is gone.
   if (registration !== null && plan.gate?.kind === 'release') await new LookLedger(root, plan).read()

@@ -8,7 +8,7 @@ import type { RunForecast } from '../../core/report/run-forecast.ts'
 import { printable } from '../../core/traffic/hostile.ts'
 import { createRedactor, PLACEHOLDER_KEY } from '../../core/traffic/redact.ts'
 import type { WorkerSettings } from '../control.ts'
-import { ENV_SWITCHES, envSwitch } from '../env-switch.ts'
+import { ENV_SWITCHES, envSwitch, evalsVariable, strayVariables } from '../env.ts'
 import { Foreteller } from '../forecast/foreteller.ts'
 import { Planner, type PlannerContext } from '../forecast/planner.ts'
 import { plainError, type ResolvedOptions } from '../options.ts'
@@ -82,6 +82,12 @@ export class ProjectRuns {
     return this.#planner
   }
 
+  /** Variables that look like ours and that nothing reads; one sentence each. */
+  strayVariables(): string[] {
+    const { mode = 'test' } = this.project.config
+    return strayVariables(process.env, this.options.dotenv ? loadEnv(mode, this.root, 'EVALS_') : {})
+  }
+
   /** What was planned, or null where nothing was. */
   get planned(): RunForecast | null {
     return this.#planner?.forecast() ?? null
@@ -98,16 +104,15 @@ export class ProjectRuns {
   }
 
   policy(): Policy {
-    const { EVALS_REPLAY } = process.env
     // Said where Vitest is configured, not by every worker that starts.
     for (const name of ENV_SWITCHES) envSwitch(name)
     if (replayedRun(this.root, process.env) !== null)
-      return { traffic: 'replay', reason: `EVALS_REPLAY=${EVALS_REPLAY}` }
+      return { traffic: 'replay', reason: `EVALS_REPLAY=${evalsVariable('EVALS_REPLAY')}` }
     const { vitest } = this.project
     const { config } = vitest
     return trafficPolicy({
       mode: this.options.mode,
-      envMode: process.env.EVALS_MODE,
+      envMode: evalsVariable('EVALS_MODE'),
       snapshots: this.project.config.snapshotOptions.updateSnapshot,
       named:
         config.project.length > 0 || (vitest as { filenamePattern?: readonly string[] }).filenamePattern !== undefined,
@@ -122,7 +127,7 @@ export class ProjectRuns {
    */
   budget(): MicroUsd | null {
     try {
-      return runBudget(this.options.budget ?? undefined, process.env.EVALS_BUDGET_USD)
+      return runBudget(this.options.budget ?? undefined, evalsVariable('EVALS_BUDGET_USD'))
     } catch (error) {
       throw plainError((error as Error).message)
     }
@@ -176,7 +181,7 @@ export class ProjectRuns {
       root: vitest.config.root,
       configFile: vitest.vite.config.configFile,
       projectName: name,
-      followsSnapshots: followsSnapshots(this.options.mode, process.env.EVALS_MODE),
+      followsSnapshots: followsSnapshots(this.options.mode, evalsVariable('EVALS_MODE')),
     })
   }
 

@@ -1,5 +1,6 @@
 import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { evalsVariable } from '../env.ts'
 
 const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 
@@ -9,10 +10,9 @@ const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
  * @param id the value of EVALS_REPLAY: a run's id, or `latest`
  * @throws TypeError where there is no such run, naming where it was looked for
  */
-export function replayedRun(
-  root: string,
-  { EVALS_REPLAY: id = '', EVALS_MODE: mode = '' }: Readonly<Record<string, string | undefined>>,
-): string | null {
+export function replayedRun(root: string, env: Readonly<Record<string, string | undefined>>): string | null {
+  const id = evalsVariable('EVALS_REPLAY', env) ?? ''
+  const mode = evalsVariable('EVALS_MODE', env) ?? ''
   if (id === '') return null
   if (mode !== '' && mode !== 'replay' && mode !== 'auto') {
     throw new TypeError(`EVALS_REPLAY=${id} and EVALS_MODE=${mode} contradict each other; unset one of them`)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Vitest } from 'vitest/node'
+import { unusedLanes } from '../../core/capacity/options.ts'
 import { type LaneWait, laneWaits } from '../../core/capacity/waiting.ts'
 import type { RunRecord } from '../../core/record/record.ts'
 import { runBudgetText } from '../../core/report/budget.ts'
@@ -143,6 +144,10 @@ export class VitestRuns implements RunSource {
       const reports = await run.finish(interrupted === 'interrupted')
       notes.push(...run.problems.map(({ text }) => text), ...campaignNotes(run), ...recordingNotes(run, runs))
       notes.push(...budgetNotes(run))
+      if (input.modules.length > 0 && missing.length === 0 && isWhole(run, this.#vitest)) {
+        const seen = run.admission.snapshot().lanes.map(({ lane }) => lane)
+        notes.push(...unusedLanes(runs.options.capacity, seen))
+      }
       if (interrupted === 'interrupted') notes.push(...unstarted(run, runs.project.name, input))
       if (run.failure !== null) {
         notes.push(journalLost(run.failure, run))
@@ -235,6 +240,13 @@ function* campaignNotes(run: Run): Generator<string> {
     else if (state.interrupted > 0)
       yield `campaign ${state.plan.campaignId}: interrupted, ${state.interrupted} of ${state.cells.size} cells have no result; those that have one are in ${run.folder.dir}`
   }
+}
+
+/** Whether every cell of the project was run here: what was served, carried over or left out shows no lane. */
+function isWhole({ campaigns, context, tally }: Run, vitest: Vitest): boolean {
+  if ((vitest as { filenamePattern?: readonly string[] }).filenamePattern !== undefined) return false
+  if (context.shard !== null || tally.live < tally.planned) return false
+  return [...campaigns.values()].every(({ skipped, selected }) => !skipped && selected === null)
 }
 
 function* budgetNotes({ admission }: Run): Generator<string> {

@@ -1,5 +1,6 @@
 import type { TestProject, TestSpecification, Vitest } from 'vitest/node'
 import { parseShard, type Shard } from '../../core/campaign/shard.ts'
+import { evalsVariable } from '../env.ts'
 import { plainError } from '../options.ts'
 
 /**
@@ -8,7 +9,8 @@ import { plainError } from '../options.ts'
  * @throws TypeError for an EVALS_SHARD that is none
  */
 export function shardOf({ config }: Pick<Vitest, 'config'>, env: NodeJS.ProcessEnv): Shard | null {
-  const shard = env.EVALS_SHARD === undefined || env.EVALS_SHARD === '' ? (config.shard ?? null) : own(env.EVALS_SHARD)
+  const text = evalsVariable('EVALS_SHARD', env) ?? ''
+  const shard = text === '' ? (config.shard ?? null) : own(text)
   return shard === null || shard.count === 1 ? null : { index: shard.index, count: shard.count }
 }
 

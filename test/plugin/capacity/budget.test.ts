@@ -48,8 +48,43 @@ test('a run stops before its budget is overspent, every variant measured alike, 
   const left = inspected.records.filter(({ status }) => status !== 'scored')
   expect(new Set(left.map(({ status, reason }) => `${status} ${reason}`))).toEqual(new Set(['not_run budget']))
   expect(result.output).toMatch(
-    /not run: budget: the budget of the run has not enough left for one more cell: \$1\.\d\d/,
+    /not run: budget: the budget of the run has not enough left for one more cell, which takes \$0\.30\d* for its subject \(openai\/gpt-4o-mini\): \$1\.\d\d/,
   )
+}, 60_000)
+
+test('a judge that the budget can never pay for is found with the first cell, and no output is bought for it after', async () => {
+  const { result, provider, inspected } = await run(
+    await project('modes'),
+    await startProvider(),
+    {},
+    // 16,384 tokens of an answer that nothing bounds: $0.033 of gpt-5-mini, $0.164 of gpt-5.
+    { mode: 'live', budget: { usd: 0.15 } },
+    { FILES: 'unjudged.eval.ts' },
+  )
+  expect(provider.calls).toHaveLength(1)
+  const [first, second] = ['first', 'second'].map((id) => inspected.cell('unjudged', id))
+  expect(first).toMatchObject({ calls: { subject: 1, judge: 0 } })
+  expect(second).toMatchObject({ status: 'not_run', reason: 'budget', calls: { subject: 0 } })
+  expect(second?.failure?.message).toMatch(
+    /has not enough left for one more cell, which takes .* and \$0\.16\d+ for its judge: /,
+  )
+  expect(result.output).toMatch(/second .*not run: budget/)
+}, 60_000)
+
+test('a judge whose declared bound is above the budget is told before anything is bought', async () => {
+  const lanes = [{ match: 'openai/gpt-5', usdPerCell: 0.5 }]
+  const { provider, inspected } = await run(
+    await project('modes'),
+    await startProvider(),
+    {},
+    { mode: 'live', budget: { usd: 0.3 }, capacity: { lanes } },
+    { FILES: 'unjudged.eval.ts', JUDGE_LANE: 'openai/gpt-5' },
+  )
+  expect(provider.calls).toEqual([])
+  for (const { status, reason, failure } of inspected.records) {
+    expect({ status, reason }).toEqual({ status: 'not_run', reason: 'budget' })
+    expect(failure?.message).toMatch(/which takes \$0\.50\d* for its judge \(openai\/gpt-5\): \$0\.0+ spent of \$0\.30/)
+  }
 }, 60_000)
 
 test('a budget that not even the first request may cost buys nothing, and the cell says how much it is', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { runBudget } from '../../../src/core/capacity/budget.ts'
-import { envSwitch } from '../../../src/plugin/env-switch.ts'
+import { EVALS_VARIABLES, envSwitch, strayVariables } from '../../../src/plugin/env.ts'
 import { campaigns } from '../../../src/plugin/index.ts'
 
 test('the smaller one of the option and the environment binds', () => {
@@ -57,4 +57,24 @@ test('a switch of the environment is on, off, or not said', () => {
     false,
     true,
   ])
+})
+
+test('every variable that a run reads is known by its name, and what looks like one is told with the nearest', () => {
+  const known = Object.fromEntries(Object.keys(EVALS_VARIABLES).map((name) => [name, '1']))
+  expect(strayVariables({ ...known, PATH: '', EVAL: '', EVAL_FILES: 'mine', MY_EVALS_PLAN: '1' })).toEqual([])
+  const hint = (name: string) => strayVariables({ [name]: '1' })[0]?.replace(/^.*: /, '')
+  expect(hint('EVALS_BUGET_USD')).toBe('did you mean EVALS_BUDGET_USD?')
+  expect(hint('EVALS_BUDGET')).toBe('did you mean EVALS_BUDGET_USD?')
+  expect(hint('EVALS_PLANN')).toBe('did you mean EVALS_PLAN?')
+  expect(hint('EVAL_PLAN')).toBe('did you mean EVALS_PLAN?')
+  expect(hint('evals_mode')).toBe('did you mean EVALS_MODE?')
+  expect(hint('EVALS_TEMPERATURE')).toBe(`the variables are ${Object.keys(EVALS_VARIABLES).join(', ')}`)
+  expect(hint('EVALS_toString')).toContain('the variables are')
+})
+
+test('what a run would read is told where a .env file sets it, which no run reads', () => {
+  expect(strayVariables({}, { EVALS_BUDGET_USD: '1', OPENAI_API_KEY: 'x' })).toEqual([
+    'EVALS_BUDGET_USD is set in a .env file, and nothing reads it there: set it in the environment',
+  ])
+  expect(strayVariables({ EVALS_BUDGET_USD: '2' }, { EVALS_BUDGET_USD: '2' })).toEqual([])
 })
