@@ -83,8 +83,11 @@ export type LeaseReply =
 export type PermitAsk = Omit<PermitRequest, 'cellId'>
 
 export type PermitReply =
-  /** `waitedMs`: how long the lane made it wait, without the way there and back. */
-  | { readonly granted: true; readonly waitedMs: number }
+  /**
+   * `waitedMs`: how long the lane made it wait, without the way there and back. `leaveBy`: epoch milliseconds after which a
+   * request is to be asked for again, because its lane counts when it leaves.
+   */
+  | { readonly granted: true; readonly waitedMs: number; readonly leaveBy?: number }
   | { readonly granted: false; readonly reason: StatusReason; readonly detail?: string }
 
 /** What became of a scorer's ask to judge. */

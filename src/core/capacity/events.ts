@@ -144,7 +144,13 @@ export type GovernorEffect =
       readonly waitedMs: number
       readonly detail?: string
     }
-  | { readonly type: 'permit-granted'; readonly permitId: number; readonly waitedMs: number }
+  | {
+      readonly type: 'permit-granted'
+      readonly permitId: number
+      readonly waitedMs: number
+      /** Set in a lane with a limit per minute: one that cannot leave this soon is given back as unsent and asked for again. */
+      readonly leaveWithinMs?: number
+    }
   | {
       readonly type: 'permit-refused'
       readonly permitId: number

@@ -1,6 +1,12 @@
 import { Bucket } from './bucket.ts'
 import { MinuteWindow, type Use } from './window.ts'
 
+/**
+ * A request that leaves later than it was let go shares its minute, or its burst, with those that were let go after it. Half
+ * of the margin that window and bucket keep is for that, the other half for its way.
+ */
+export const LEAVE_WITHIN_MS = 250
+
 /** A limit per minute: at most so many units in any 60 seconds, and where it is a bucket, no more than that lets out. */
 export class Pace {
   readonly #window: MinuteWindow
@@ -31,6 +37,14 @@ export class Pace {
   take(weight: number, now: number): Use {
     this.#bucket?.take(weight, now)
     return this.#window.take(weight, now)
+  }
+
+  /**
+   * It never left. The minute has it back; the bucket has not: what was let go beside it may be as late, and each would make
+   * room for one more that leaves with all of them.
+   */
+  unsent(use: Use, now: number): void {
+    this.#window.correct(use, 0, now)
   }
 
   /** What a use really weighed, told later. */

@@ -6,9 +6,11 @@ import { Heap } from './heap.ts'
 import type { LaneTrafficCounts, Waiting } from './lane-traffic.ts'
 import { closureOf, type Lane, type Lanes } from './lanes.ts'
 import { learn } from './outcome.ts'
+import { LEAVE_WITHIN_MS } from './pace.ts'
 import type { Quota } from './quota.ts'
 import type { WaitCause } from './snapshot.ts'
 import { Turns } from './turns.ts'
+import { reportedOf, tokensOf } from './weight.ts'
 import type { Use } from './window.ts'
 
 interface Permit {
@@ -31,9 +33,6 @@ interface Grant {
   readonly tokens: Use | null
   readonly call: Call | null
 }
-
-/** What a request is taken to answer where neither it nor the lane's past says more. */
-const UNKNOWN_OUTPUT_TOKENS = 1024
 
 /** Request permits: concurrency, pace and holds of the wire lane; the cells of a quota are served in turn. */
 export class RequestPermits {
@@ -287,7 +286,9 @@ export class RequestPermits {
       tokens: quota.tokensPerMinute?.take(weight, now) ?? null,
       call: this.#budgets.call(cellId, request, lane),
     }
-    effects.push({ type: 'permit-granted', permitId: id, waitedMs: now - askedAt })
+    const isPaced = quota.requestsPerMinute !== null || quota.tokensPerMinute !== null
+    const soon = isPaced ? { leaveWithinMs: LEAVE_WITHIN_MS } : null
+    effects.push({ type: 'permit-granted', permitId: id, waitedMs: now - askedAt, ...soon })
   }
 
   #refusalOf({ lane }: Permit): { reason: StatusReason; detail?: string } | null {
@@ -334,27 +335,15 @@ export class RequestPermits {
   #settle(lane: Lane, granted: Grant, outcome: PermitOutcome | undefined, now: number): void {
     const { quota } = lane
     const unsent = outcome?.result.kind === 'unsent'
-    if (unsent && granted.request !== null) quota.requestsPerMinute?.correct(granted.request, 0, now)
-    const tokens = countsOf(outcome)
-    if (granted.tokens !== null && (unsent || tokens !== null)) {
-      quota.tokensPerMinute?.correct(granted.tokens, tokens === null ? 0 : tokens.input + tokens.output, now)
+    const tokens = reportedOf(outcome)
+    if (unsent) {
+      if (granted.request !== null) quota.requestsPerMinute?.unsent(granted.request, now)
+      if (granted.tokens !== null) quota.tokensPerMinute?.unsent(granted.tokens, now)
+    } else if (granted.tokens !== null && tokens !== null) {
+      quota.tokensPerMinute?.correct(granted.tokens, tokens.input + tokens.output, now)
     }
     if (tokens !== null && tokens.output > 0) lane.largestOutput = Math.max(lane.largestOutput ?? 0, tokens.output)
     if (granted.call !== null) this.#budgets.charge(granted.call, unsent ? 0 : (outcome?.microUsd ?? null))
     if (outcome !== undefined) learn(this.#lanes, lane, outcome.result, granted.age, now)
   }
-}
-
-/** What the wire reported, where it can be true. */
-function countsOf(outcome: PermitOutcome | undefined): PermitOutcome['tokens'] {
-  const tokens = outcome?.tokens ?? null
-  return tokens !== null && isCount(tokens.input) && isCount(tokens.output) ? tokens : null
-}
-
-const isCount = (value: number): boolean => Number.isFinite(value) && value >= 0
-
-function tokensOf({ tokens }: PermitRequest, lane: Lane): number {
-  const output = lane.largestOutput ?? UNKNOWN_OUTPUT_TOKENS
-  const sum = tokens === undefined ? output : tokens.input + (tokens.output ?? output)
-  return isCount(sum) ? sum : output
 }

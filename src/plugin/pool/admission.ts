@@ -230,7 +230,9 @@ export class Admission {
   }
 }
 
-const granted = ({ waitedMs }: { readonly waitedMs: number }): PermitReply => ({ granted: true, waitedMs })
+function granted({ waitedMs, leaveWithinMs }: { waitedMs: number; leaveWithinMs?: number }): PermitReply {
+  return { granted: true, waitedMs, ...(leaveWithinMs === undefined ? {} : { leaveBy: Date.now() + leaveWithinMs }) }
+}
 
 function refused({ reason, detail }: { readonly reason: StatusReason; readonly detail?: string }): PermitReply {
   return { granted: false, reason, ...(detail === undefined ? {} : { detail }) }

@@ -10,6 +10,9 @@ export const UNSENT: PermitOutcome = { result: { kind: 'unsent' }, tokens: null,
 /** It may have left, and nobody knows what became of it. */
 export const UNKNOWN: PermitOutcome = { result: { kind: 'aborted' }, tokens: null, microUsd: null }
 
+/** A thread that is always late sends all the same: it would never get anywhere. */
+const MOST_LATE = 3
+
 /** The right to make one request. It goes back once, however often it is given. */
 export interface Permit {
   readonly granted: true
@@ -47,11 +50,20 @@ export class Permits {
   }
 
   /**
-   * Waits for the right to make one request; the deadline stands still meanwhile.
+   * Waits for the right to make one request; the deadline stands still meanwhile. Where the thread was busy and the right
+   * is too old to be used, it goes back and is asked for again: what was let go meanwhile would leave together with it.
    *
    * @throws the signal's reason when it aborts first: then the ask is withdrawn, as with everything else that is thrown
    */
   async ask(ask: PermitAsk, signal: AbortSignal): Promise<Permit | Refusal> {
+    for (let late = 0; ; late++) {
+      const permit = await this.#askOnce(late === 0 ? ask : { ...ask, delayMs: 0 }, signal)
+      if (!permit.granted || late === MOST_LATE || this.#clock.epoch() <= permit.leaveBy) return permit
+      permit.done(UNSENT)
+    }
+  }
+
+  async #askOnce(ask: PermitAsk, signal: AbortSignal): Promise<(Permit & { readonly leaveBy: number }) | Refusal> {
     const { reply, done } = this.#port.permit(this.#cellId, ask)
     const asked = this.#clock.now()
     let given = false
@@ -63,10 +75,12 @@ export class Permits {
     try {
       this.#wait(1)
       let waitedMs = 0
+      let leaveBy = Number.POSITIVE_INFINITY
       try {
         const answer = await orAborted(reply, signal)
         if (!answer.granted) return answer
         waitedMs = answer.waitedMs
+        leaveBy = answer.leaveBy ?? leaveBy
       } catch (error) {
         waitedMs = this.#clock.now() - asked
         throw error
@@ -74,7 +88,7 @@ export class Permits {
         if (waitedMs > 0) this.#waited(waitedMs)
         this.#wait(-1)
       }
-      return { granted: true, done: give }
+      return { granted: true, done: give, leaveBy }
     } catch (error) {
       give(UNSENT)
       throw error
