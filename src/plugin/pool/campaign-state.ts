@@ -35,7 +35,9 @@ export class CampaignState {
   /** Cells this run executes; null: all. */
   readonly selected: ReadonlySet<string> | null
   /** What is journalled, by cell. */
-  readonly settled = new Map<string, Settlement>()
+  readonly #settled = new Map<string, Settlement>()
+  /** The records in the order of the plan; null: not read since the last one came. */
+  #parsed: readonly RunRecord[] | null = null
   /** Records on their way into the journal. */
   readonly settling = new Map<string, Promise<void>>()
   readonly problems: Reason[] = []
@@ -75,6 +77,15 @@ export class CampaignState {
     this.selected = selection === 'all' ? null : new Set(selection)
   }
 
+  get settled(): ReadonlyMap<string, Settlement> {
+    return this.#settled
+  }
+
+  settle(settlement: Settlement): void {
+    this.#settled.set(settlement.cellId, settlement)
+    this.#parsed = null
+  }
+
   get plannedHere(): number {
     if (this.skipped) return 0
     return this.selected?.size ?? this.cells.size
@@ -91,7 +102,7 @@ export class CampaignState {
 
   /** Cells that were served from recordings. */
   *replayed(): Generator<CellCoordinates> {
-    for (const [cellId, { provenance }] of this.settled) {
+    for (const [cellId, { provenance }] of this.#settled) {
       const cell = provenance === 'replayed' ? this.cells.get(cellId) : undefined
       if (cell === undefined) continue
       yield {
@@ -103,31 +114,36 @@ export class CampaignState {
     }
   }
 
-  /** The records, parsed one by one: kept as text, tens of thousands of them take a third of the memory. */
-  *records(): Generator<RunRecord> {
-    for (const { record } of this.settled.values()) yield JSON.parse(record) as RunRecord
+  /**
+   * The records in the order of the plan, whatever order they settled in. While cells run they are kept as text, a third
+   * of the memory; the report and every document of it then read the same objects, which must not be parsed again and
+   * again.
+   */
+  records(): readonly RunRecord[] {
+    this.#parsed ??= Array.from(this.cells.keys()).flatMap((cellId) => {
+      const settled = this.#settled.get(cellId)
+      return settled === undefined ? [] : [JSON.parse(settled.record) as RunRecord]
+    })
+    return this.#parsed
   }
 
-  /** The records in the order of the plan, whatever order they settled in. */
-  *planned(): Generator<RunRecord> {
-    for (const cellId of this.cells.keys()) {
-      const settled = this.settled.get(cellId)
-      if (settled !== undefined) yield JSON.parse(settled.record) as RunRecord
-    }
+  /** Everything that reads all records has done so. */
+  forgetParsed(): void {
+    this.#parsed = null
   }
 
   /** Cells of this run that a later one has to do. */
   get unfinished(): number {
     if (this.skipped || this.selected !== null) return 0
     let settled = 0
-    for (const { status } of this.settled.values()) if (isResult(status)) settled++
+    for (const { status } of this.#settled.values()) if (isResult(status)) settled++
     return this.cells.size - settled
   }
 
   /** Cells that an interruption left without a result. */
   get interrupted(): number {
     let count = 0
-    for (const { status, record } of this.settled.values()) {
+    for (const { status, record } of this.#settled.values()) {
       if (status === 'scored' || status === 'task_fail') continue
       if ((JSON.parse(record) as RunRecord).reason === 'interrupted') count++
     }

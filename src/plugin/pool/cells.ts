@@ -189,7 +189,7 @@ export class Cells {
     const { cellId } = settlement
     const { journal, tally, problems, listener, admission, campaigns } = this.#of
     await journal.append(settledEntry(settlement.record))
-    state.settled.set(cellId, settlement)
+    state.settle(settlement)
     state.settling.delete(cellId)
     state.again.delete(cellId)
     tally.add(settlement)

@@ -183,14 +183,14 @@ export class Resumption {
     fates: ReadonlyMap<string, CellFate>,
   ): Promise<CarriedCell[]> {
     const carried: CarriedCell[] = []
-    for (const [cellId, fate] of fates) {
+    for (const fate of fates.values()) {
       if (fate.kind !== 'carried') continue
       const text = recordTextOf(journal.line(fate.place))
       if (text === null) throw new Error(`${journal.path} changed while it was read`)
       const record: RunRecord = { ...(JSON.parse(text) as RunRecord), provenance: 'carried' }
       // Paid by the earlier run: nothing of it is this one's spend.
       const settlement = { ...settlementOf(record), usd: 0 }
-      state.settled.set(cellId, settlement)
+      state.settle(settlement)
       const entry = settledEntry(settlement.record)
       carried.push(carriedCell(record))
       if (carried.length % AT_ONCE === 0) await this.#options.append(entry)

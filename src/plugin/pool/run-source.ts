@@ -161,7 +161,7 @@ export class VitestRuns implements RunSource {
         root: runs.root,
         reportPath: (id, ext) => run.folder.report(id, ext),
         outputPath: (file) => (run.lost ? null : run.folder.output(file)),
-        records: (id) => run.campaigns.get(id)?.planned() ?? [],
+        records: (id) => run.campaigns.get(id)?.records() ?? [],
         problems: problemsOf(run, missing.length > 0 && run.failure !== null ? texts : []),
         github: runs.options.github,
         material: (id) => materialOf(run, id),
@@ -175,6 +175,7 @@ export class VitestRuns implements RunSource {
 
   /** The reporter has printed: gives the signals back. */
   closed(): void {
+    for (const { campaigns } of this.#known) for (const state of campaigns.values()) state.forgetParsed()
     for (const runs of this.#projects) this.#shutdown.closed(runs)
   }
 
@@ -208,7 +209,7 @@ function materialOf({ campaigns, folder, context }: Run, campaignId: string): Ca
     runId: folder.runId,
     plan,
     accepted,
-    records: () => state.planned(),
+    records: () => state.records(),
     traffic: (record) => cellTraffic(folder.dir, context.root, plan, record),
   }
 }

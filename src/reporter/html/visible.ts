@@ -4,9 +4,12 @@
  */
 const UNSEEN = /(?:(?!\t|\n|\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Cs}\p{DI}\p{NChar}\u2028\u2029\ufff9-\ufffb])+/gu
 
+/** Almost every text: tens of thousands stand on a page. */
+const SEEN = /^[\t\n\x20-\x7e]*$/
+
 /** Runs of characters that show nothing are written as escapes, `\x1b` or `\u202e`; everything else stays as it is. */
 export function visible(text: string): string {
-  return text.replace(UNSEEN, spelled)
+  return SEEN.test(text) ? text : text.replace(UNSEEN, spelled)
 }
 
 /** A text in pieces: what is seen as it is, and what is not, spelled out. */
