@@ -55,7 +55,10 @@ interface Bill {
 }
 
 async function list(context: CliContext, found: FoundRun): Promise<number> {
-  const bills = await withRun(context, found, (run) => [...billsOf(run)])
+  const { bills, by } = await withRun(context, found, (run) => ({
+    bills: [...billsOf(run)],
+    by: run.recorded.continuedBy,
+  }))
   if (bills.length === 0) {
     context.stdout.write(`run ${found.runId}: every bill is known\n`)
     return 0
@@ -64,6 +67,11 @@ async function list(context: CliContext, found: FoundRun): Promise<number> {
     `run ${found.runId}: unknown ${bills.length === 1 ? 'bill of 1 cell' : `bills of ${bills.length} cells`}\n`,
   )
   for (const { text } of bills) context.stdout.write(`${text}\n`)
+  if (by !== null) {
+    context.stdout.write(
+      `run ${by} went on with it: \`vitest-campaign reconcile ${by}\` settles what that run has, which is what later runs read\n`,
+    )
+  }
   return 0
 }
 
@@ -90,12 +98,17 @@ function* billsOf(run: OpenRun): Generator<Bill> {
     for (const { record, attempt, heldMicroUsd, lane } of run.unknownBills(campaign)) {
       const { cellId, campaignId, variantId, scenarioId, seed, status, reason } = record
       const name = `${campaignId} > ${variantId} > ${scenarioId} > seed ${seed}`
-      const held = heldMicroUsd === 0 ? 'nothing held' : `$${toUsd(heldMicroUsd)} held`
+      const held = heldWords(heldMicroUsd)
       const ended = reason === undefined ? status : `${status} (${reason})`
       const text = printable(`  ${cellId}  ${name}: ${ended}, ${lane ?? 'no lane'}, ${held}`)
       yield { cellId, attempt, text }
     }
   }
+}
+
+function heldWords(microUsd: MicroUsd | null): string {
+  if (microUsd === null) return 'bought by an earlier run, carried over'
+  return microUsd === 0 ? 'nothing held' : `$${toUsd(microUsd)} held`
 }
 
 function settledAt(run: OpenRun, cellId: string): MicroUsd | null {

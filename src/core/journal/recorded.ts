@@ -3,7 +3,8 @@ import { inFileOrder } from '../campaign/order.ts'
 import type { CampaignPlan, PlannedCell } from '../campaign/plan.ts'
 import { neverRan } from '../record/build.ts'
 import type { RunRecord } from '../record/record.ts'
-import { type MicroUsd, toMicroUsd, toUsd } from '../record/usage.ts'
+import { withBill } from '../record/settled-bill.ts'
+import { type MicroUsd, toMicroUsd } from '../record/usage.ts'
 import type { BudgetBasis } from '../report/budget.ts'
 import type { CapacityBasis } from '../report/capacity.ts'
 import { interruptionOf, partialText } from '../report/interruption.ts'
@@ -66,16 +67,20 @@ interface Started {
   lane: string | null
   /** Where the last one was sent in place of the declared lane. */
   failover: string | null
-  /** What somebody says it cost. */
-  settledMicroUsd: MicroUsd | null
+}
+
+/** What somebody says that an attempt cost. */
+interface SettledBill {
+  readonly attempt: number
+  readonly microUsd: MicroUsd
 }
 
 /** A cell that bought something, and nobody knows for how much. */
 export interface UnknownBill {
   readonly record: RunRecord
   readonly attempt: number
-  /** What is kept for it; 0 where no budget was set. */
-  readonly heldMicroUsd: MicroUsd
+  /** What is kept for it, 0 where no budget was set; null: another run bought it, and this one carried it over. */
+  readonly heldMicroUsd: MicroUsd | null
   /** As admitted. */
   readonly lane: string | null
 }
@@ -97,6 +102,7 @@ export class RecordedCampaign {
   /** Of each cell, the records of its last attempt: more than one is a fault that the report names. */
   readonly #places: ReadonlyMap<string, readonly RecordPlace[]>
   readonly #started: ReadonlyMap<string, Started>
+  readonly #settled: ReadonlyMap<string, SettledBill>
   readonly #lanes: EntryOf<'lanes'>['lanes'] | null
 
   constructor(
@@ -107,6 +113,7 @@ export class RecordedCampaign {
     problems: readonly Reason[],
     places: ReadonlyMap<string, readonly RecordPlace[]>,
     started: ReadonlyMap<string, Started>,
+    settled: ReadonlyMap<string, SettledBill>,
     beside: Beside,
   ) {
     this.accepted = beside.accepted ?? null
@@ -125,6 +132,7 @@ export class RecordedCampaign {
     this.#selected = selection === 'all' ? null : new Set(selection)
     this.#places = places
     this.#started = started
+    this.#settled = settled
     this.#lanes = beside.lanes?.lanes ?? null
   }
 
@@ -137,8 +145,9 @@ export class RecordedCampaign {
   *records(read: ReadPlace): Generator<RecordedCell> {
     for (const cell of this.cells) {
       const places = this.#places.get(cell.cellId)
-      const { attempt = 0, settledMicroUsd = null } = this.#started.get(cell.cellId) ?? {}
-      for (const place of places ?? []) yield reconciled(recordedCell(read(place)), settledMicroUsd)
+      const { attempt = 0 } = this.#started.get(cell.cellId) ?? {}
+      const settled = this.#settled.get(cell.cellId)
+      for (const place of places ?? []) yield reconciled(recordedCell(read(place)), settled)
       if (places !== undefined || this.skipped || this.#selected?.has(cell.cellId) === false) continue
       const record = neverRan({ ...this.#run, fingerprint: this.fingerprint }, this.plan, cell, {
         status: 'not_run',
@@ -146,7 +155,7 @@ export class RecordedCampaign {
         // Admitted and never settled: what its calls cost is not known.
         attempts: attempt,
       })
-      yield reconciled({ text: JSON.stringify(record), record }, settledMicroUsd)
+      yield reconciled({ text: JSON.stringify(record), record }, settled)
     }
   }
 
@@ -161,7 +170,7 @@ export class RecordedCampaign {
       runLimitMicroUsd: this.#run.budgetMicroUsd ?? null,
       held: new Map(own.map(({ cellId, heldMicroUsd }) => [cellId, heldMicroUsd])),
       open: new Set(this.#over ? [] : own.flatMap(({ cellId }) => (this.#places.has(cellId) ? [] : [cellId]))),
-      reconciled: new Set(own.flatMap(({ cellId, settledMicroUsd }) => (settledMicroUsd === null ? [] : [cellId]))),
+      reconciled: new Set(this.cells.flatMap(({ cellId }) => (this.#settled.has(cellId) ? [cellId] : []))),
     }
   }
 
@@ -183,12 +192,13 @@ export class RecordedCampaign {
 
   /** Cells that bought something, and whose bill nobody knows. */
   *unknownBills(read: ReadPlace): Generator<UnknownBill> {
-    if (this.#started.size === 0) return
     for (const { record } of this.records(read)) {
+      if (record.cost.usd !== null) continue
       const started = this.#started.get(record.cellId)
-      if (started === undefined || record.cost.usd !== null) continue
-      const { attempt, heldMicroUsd, lane } = started
-      yield { record, attempt, heldMicroUsd, lane }
+      if (started !== undefined) yield { record, ...started }
+      else if (record.provenance === 'carried') {
+        yield { record, attempt: record.attempts, heldMicroUsd: null, lane: record.lane }
+      }
     }
   }
 
@@ -216,6 +226,7 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
   const plans = new Map<string, EntryOf<'plan'>>()
   const problems: EntryOf<'problem'>[] = []
   const started = new Map<string, Started>()
+  const settled = new Map<string, SettledBill>()
   const beside = new Map<string, Beside>()
   const carrying = new Set<string>()
   const places = new Map<string, { readonly attempt: number; readonly campaignId: string; places: RecordPlace[] }>()
@@ -228,15 +239,17 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
     if (entry.kind === 'admitted') {
       const { cellId, attempt, lane, heldMicroUsd = 0, failover = null } = entry
       const before = started.get(cellId)?.heldMicroUsd ?? 0
-      started.set(cellId, { attempt, lane, failover, heldMicroUsd: before + heldMicroUsd, settledMicroUsd: null })
+      started.set(cellId, { attempt, lane, failover, heldMicroUsd: before + heldMicroUsd })
+      settled.delete(cellId)
     }
     if (entry.kind === 'bill') {
       const cell = started.get(entry.cellId)
       if (cell !== undefined) cell.heldMicroUsd = entry.keptMicroUsd
     }
     if (entry.kind === 'reconciled') {
-      const cell = started.get(entry.cellId)
-      if (cell?.attempt === entry.attempt) cell.settledMicroUsd = entry.microUsd
+      const { cellId, attempt, microUsd } = entry
+      const last = started.get(cellId)?.attempt ?? places.get(cellId)?.attempt
+      if (last === attempt) settled.set(cellId, { attempt, microUsd })
     }
     if (entry.kind === 'accepted' || entry.kind === 'prereg' || entry.kind === 'look' || entry.kind === 'lanes') {
       beside.set(entry.campaignId, { ...beside.get(entry.campaignId), [entry.kind]: entry })
@@ -279,6 +292,7 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
       found,
       new Map(own),
       started,
+      settled,
       beside.get(campaignId) ?? {},
     )
   })
@@ -298,15 +312,9 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
 }
 
 /** The record with the bill that somebody settled; only one that nobody knew is settled by hand. */
-function reconciled(cell: RecordedCell, microUsd: MicroUsd | null): RecordedCell {
-  const { cost, calls } = cell.record
-  if (microUsd === null || cost.usd !== null) return cell
-  const usd = toUsd(microUsd)
-  // Which part of it the judges had is known where one of both is.
-  const rest = (known: number | null): number | null => (known === null ? null : Math.max(0, usd - known))
-  const judgeUsd = cost.judgeUsd ?? (calls.judge === 0 ? 0 : rest(cost.subjectUsd))
-  const subjectUsd = cost.subjectUsd ?? rest(judgeUsd)
-  const record: RunRecord = { ...cell.record, cost: { usd, provenance: 'estimated', subjectUsd, judgeUsd } }
+function reconciled(cell: RecordedCell, settled: SettledBill | undefined): RecordedCell {
+  if (settled === undefined || cell.record.cost.usd !== null) return cell
+  const record = withBill(cell.record, settled.microUsd)
   return { text: JSON.stringify(record), record }
 }
 

@@ -7,6 +7,7 @@ import { type CellFate, resumePlan, type SpentAttempt } from '../../core/journal
 import { countFates, resumedReasons } from '../../core/journal/resumption.ts'
 import type { PriceOverrides } from '../../core/record/cost.ts'
 import type { RunRecord } from '../../core/record/record.ts'
+import { withBill } from '../../core/record/settled-bill.ts'
 import type { Spend } from '../../core/record/spend.ts'
 import type { Reason } from '../../core/report/report.ts'
 import type { Capture } from '../../core/traffic/capture.ts'
@@ -187,7 +188,7 @@ export class Resumption {
       if (fate.kind !== 'carried') continue
       const text = recordTextOf(journal.line(fate.place))
       if (text === null) throw new Error(`${journal.path} changed while it was read`)
-      const record: RunRecord = { ...(JSON.parse(text) as RunRecord), provenance: 'carried' }
+      const record: RunRecord = { ...asSettled(JSON.parse(text) as RunRecord, journal), provenance: 'carried' }
       // Paid by the earlier run: nothing of it is this one's spend.
       const settlement = { ...settlementOf(record), usd: 0 }
       state.settle(settlement)
@@ -224,6 +225,12 @@ export class Resumption {
     }
     return checked
   }
+}
+
+/** With the bill that somebody settled in the earlier run, where nobody knew it. */
+function asSettled(record: RunRecord, { run }: EarlierJournal): RunRecord {
+  const microUsd = run.cells.get(record.cellId)?.record?.microUsd ?? null
+  return record.cost.usd !== null || microUsd === null ? record : withBill(record, microUsd)
 }
 
 /** Every call that the subject made is in the capture, with its end. */

@@ -1,5 +1,8 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { project, runVitest } from '../../harness/run-vitest.ts'
+import { runHere } from '../../cli/run-here.ts'
+import { newestRun, project, runVitest } from '../../harness/run-vitest.ts'
 import { type Answer, completion, startProvider } from '../modes/provider.ts'
 import { journalOf, newestDir } from './accounting.ts'
 
@@ -48,4 +51,36 @@ test('what a call may have cost whose bill nobody knows stays in the budget of e
   expect(unknown).toBeGreaterThanOrEqual(UNBOUNDED_ANSWER_MICRO_USD)
   expect(unknown).toBeLessThan(2 * UNBOUNDED_ANSWER_MICRO_USD)
   expect(stood).toEqual([first, first, first])
-}, 90_000)
+
+  // Settled where it stands, in the newest run; the first one says where that is.
+  const dirs = (await readdir(join(root, '.evals'))).filter((name) => name.includes('Z-')).sort()
+  const [bought = '', second = ''] = dirs
+  expect((await runHere(root, ['reconcile', bought])).stdout).toContain(
+    `run ${second} went on with it: \`vitest-campaign reconcile ${second}\` settles`,
+  )
+  const listed = await runHere(root, ['reconcile'])
+  expect(listed.stdout).toMatch(
+    /unknown bill of 1 cell\n {2}\w+ {2}budget > a > silent > .*bought by an earlier run, carried over/,
+  )
+  expect(await runHere(root, ['reconcile', '--all', '--usd', '0.25'])).toMatchObject({ code: 0 })
+  expect((await runHere(root, ['reconcile'])).stdout).toContain('every bill is known')
+  expect((await runHere(root, ['report'])).stdout.replace(/\s+/g, ' ')).toContain('bill of 1 cell settled')
+  expect((await silent(root)).cost).toMatchObject({ usd: 0.25, provenance: 'estimated' })
+  for (let run = 0; run < 2; run++) {
+    await runVitest(root, ['--project', 'evals'], env)
+    const entries = await journalOf(await newestDir(root))
+    const budgets = entries.flatMap((entry) => (entry.kind === 'budget' ? [entry] : []))
+    for (const { chargedMicroUsd, unknownMicroUsd } of budgets) {
+      expect(unknownMicroUsd).toBe(0)
+      expect(chargedMicroUsd).toBeGreaterThanOrEqual(250_000)
+    }
+    expect((await silent(root)).cost, 'carried on with its bill').toMatchObject({ usd: 0.25 })
+  }
+}, 120_000)
+
+async function silent(root: string) {
+  const { records } = await newestRun(root)
+  const record = records.find(({ scenarioId }) => scenarioId === 'silent')
+  if (record === undefined) throw new Error('no record of the cell')
+  return record
+}
