@@ -5,3 +5,8 @@ import fc from 'fast-check'
  * something becomes a named test.
  */
 fc.configureGlobal({ seed: Number(process.env.FC_SEED ?? 20261129) })
+
+/** How many cases a dear law is tried on; `FC_RUNS=<factor>` tries so many times as many. */
+export const cases = (count: number): { readonly numRuns: number } => ({
+  numRuns: Math.ceil(count * Number(process.env.FC_RUNS ?? 1)),
+})

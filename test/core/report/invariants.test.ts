@@ -4,10 +4,11 @@ import type { RunRecord } from '../../../src/core/record/record.ts'
 import { buildReport } from '../../../src/core/report/build.ts'
 import type { CampaignReport } from '../../../src/core/report/report.ts'
 import { CampaignReportSchema } from '../../../src/core/report/schema.ts'
+import { cases } from '../../harness/fast-check.ts'
 import { type Given, inputOf, planOf, recordOf, recordsOf } from './records.ts'
 
 /** The invariants that a report owes, over campaigns with every kind of cell. */
-const RUNS = { numRuns: 500 }
+const RUNS = cases(150)
 
 const cell: fc.Arbitrary<Given> = fc.oneof(
   { weight: 12, arbitrary: fc.constantFrom(0, 0.25, 0.5, 1) },

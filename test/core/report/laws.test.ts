@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { RunRecord } from '../../../src/core/record/record.ts'
 import { buildReport } from '../../../src/core/report/build.ts'
 import type { CampaignReport } from '../../../src/core/report/report.ts'
+import { cases } from '../../harness/fast-check.ts'
 import { type Given, inputOf, planOf, recordsOf } from './records.ts'
 
 /** Scores of current and concise, scenario by scenario and seed by seed, in tenths. */
@@ -71,7 +72,7 @@ describe('laws of the report', () => {
         expect(only(ten).outcome).toBe(only(one).outcome)
         expect(only(ten).signFlip?.p).toBe(only(one).signFlip?.p)
       }),
-      { numRuns: 500 },
+      cases(150),
     )
   })
 
@@ -86,7 +87,7 @@ describe('laws of the report', () => {
         close(difference(other).hi, difference(one).hi)
         expect(only(other).outcome).toBe(only(one).outcome)
       }),
-      { numRuns: 500 },
+      cases(150),
     )
   })
 
@@ -99,7 +100,7 @@ describe('laws of the report', () => {
         close(other.lo, one.hi === null ? null : -one.hi)
         close(other.hi, one.lo === null ? null : -one.lo)
       }),
-      { numRuns: 500 },
+      cases(150),
     )
   })
 
@@ -147,7 +148,7 @@ describe('laws of the report', () => {
           expect(JSON.stringify(buildReport(inputOf(shuffled, again)))).toBe(first)
         },
       ),
-      { numRuns: 500 },
+      cases(150),
     )
   })
 
@@ -162,7 +163,7 @@ describe('laws of the report', () => {
         expect(JSON.stringify(numbers(other.candidates))).toBe(JSON.stringify(numbers(candidates)))
         expect(other.verdict).toEqual(verdict)
       }),
-      { numRuns: 500 },
+      cases(150),
     )
   })
 
@@ -175,7 +176,7 @@ describe('laws of the report', () => {
         close(other.lo, one.lo)
         close(other.hi, one.hi)
       }),
-      { numRuns: 500 },
+      cases(150),
     )
   })
 
@@ -202,7 +203,7 @@ describe('laws of the report', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      cases(150),
     )
   })
 
@@ -227,7 +228,7 @@ describe('laws of the report', () => {
         }
         expect(build(2).candidates[0]?.signFlip).toEqual(all.candidates[0]?.signFlip)
       }),
-      { numRuns: 500 },
+      cases(150),
     )
   })
 
@@ -249,7 +250,7 @@ describe('laws of the report', () => {
           expect(rank(after)).toBeLessThanOrEqual(rank(before))
         },
       ),
-      { numRuns: 500 },
+      cases(150),
     )
   })
 
@@ -261,7 +262,7 @@ describe('laws of the report', () => {
         // One scenario is listed: nothing is estimated from it.
         expect(report.candidates[0]?.unseenLoss?.lost).toBe(table.current.length < 2 ? undefined : 0)
       }),
-      { numRuns: 500 },
+      cases(150),
     )
   })
 
@@ -281,7 +282,7 @@ describe('laws of the report', () => {
           }
         }
       }),
-      { numRuns: 500 },
+      cases(150),
     )
   })
 })
