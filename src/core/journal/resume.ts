@@ -7,7 +7,7 @@ import type { EarlierSpend } from './entry.ts'
 import type { RecordPlace } from './recorded.ts'
 
 /** Why a cell of an earlier run is not carried over. */
-export const AGAIN = ['not_run', 'unknown_effect', 'infra_error', 'judge_error', 'replayed'] as const
+export const AGAIN = ['not_run', 'unknown_effect', 'unfaithful', 'infra_error', 'judge_error', 'replayed'] as const
 export type Again = (typeof AGAIN)[number]
 
 /** What becomes of a cell when a later run goes on. */
@@ -132,10 +132,10 @@ function fateOf(cell: EarlierCell, before: number, holds: boolean): CellFate {
     if (settled.provenance === 'replayed') return { kind: 'again', attempts: 0, why: 'replayed' }
     return { kind: 'carried', place: settled.place }
   }
-  if (output?.faithful === true && output.attempt === attempts && (settled === null || lacksScore(settled))) {
-    return { kind: 'rescored', place: output.place, attempt: attempts }
-  }
+  const isUnscored = output?.attempt === attempts && (settled === null || lacksScore(settled))
+  if (isUnscored && output.faithful) return { kind: 'rescored', place: output.place, attempt: attempts }
   if (attempts > 0 && holds) return { kind: 'held', attempts }
+  if (isUnscored) return { kind: 'again', attempts, why: 'unfaithful' }
   if (settled !== null) return { kind: 'again', attempts, why: whyOf(settled.status) }
   return { kind: 'again', attempts, why: lastAttempt(cell) > before ? 'unknown_effect' : 'not_run' }
 }

@@ -27,6 +27,9 @@ const AGAIN_WORDS: { readonly [why in Again]: (cells: string) => string } = {
   not_run: (cells) => `${cells} had not run`,
   unknown_effect: (cells) =>
     `${cells} run again: an earlier run was cut off in them, and what their calls gave is lost`,
+  unfaithful: (cells) =>
+    `${cells} run again: they had an output and no score, and the journal does not have the output as a scorer saw it (a ` +
+    'secret of it was redacted, or JSON does not give it back)',
   infra_error: (cells) => `${cells} run again: they ended as infra_error in an earlier run`,
   judge_error: (cells) =>
     `${cells} run again: they ended as judge_error in an earlier run, with no output to score anew`,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { canonicalJson, NotJsonError } from '../campaign/canonical-json.ts'
 import { sha256Hex } from '../campaign/identity.ts'
 import type { RunRecord } from './record.ts'
@@ -17,6 +18,15 @@ export function describeOutput(output: unknown): RecordedOutput {
   const text = canonicalJson(output, 'output')
   const preview = cut(typeof output === 'string' ? output : text, PREVIEW_LENGTH)
   return { digest: `sha256-jcs:${sha256Hex(text)}`, preview }
+}
+
+/**
+ * Whether JSON gives the output back as the scorers see it. What canonical JSON takes may still lose something there: what
+ * an array carries beside its items (a match of a RegExp), an object without a prototype, a zero below zero.
+ */
+export function survivesJson(output: unknown): boolean {
+  if (typeof output !== 'object' && typeof output !== 'number') return true
+  return isDeepStrictEqual(JSON.parse(JSON.stringify(output)), output)
 }
 
 /** The beginning of a text, at most `length` code units, never ending in half a surrogate pair. */

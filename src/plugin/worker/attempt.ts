@@ -1,6 +1,6 @@
 import type { Json } from '../../core/campaign/canonical-json.ts'
 import type { SubjectOutcome } from '../../core/record/build.ts'
-import { describeOutput } from '../../core/record/output.ts'
+import { describeOutput, survivesJson } from '../../core/record/output.ts'
 import type { Rescore } from '../control.ts'
 import type { CellTraffic } from '../replay/traffic.ts'
 import type { CellContext } from './cell-context.ts'
@@ -49,7 +49,8 @@ export async function runSubject(of: CellContext, traffic: CellTraffic | null): 
     const described = describeOutput(output)
     const kept = bridge.redactor.json(output as Json).value
     const shown = kept === output ? described : { ...describeOutput(kept), digest: described.digest }
-    const faithful = kept === output || describeOutput(kept).digest === described.digest
+    const isKept = kept === output || describeOutput(kept).digest === described.digest
+    const faithful = isKept && survivesJson(output)
     return { kind: 'returned', output, kept, faithful, outcome: { kind: 'output', output: shown } }
   } catch (thrown) {
     return { kind: 'threw', thrown }

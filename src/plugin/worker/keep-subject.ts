@@ -1,5 +1,6 @@
 import type { Json } from '../../core/campaign/canonical-json.ts'
 import type { SubjectFacts } from '../../core/journal/entry.ts'
+import { describeOutput } from '../../core/record/output.ts'
 import type { CellTraffic } from '../replay/traffic.ts'
 import type { WorkerBridge } from './bridge.ts'
 import { journalledOutput } from './output-file.ts'
@@ -18,10 +19,12 @@ export interface KeptSubject {
 export async function keepSubject({ control, settings }: WorkerBridge, subject: KeptSubject): Promise<void> {
   if (control === null) return
   const { cellId, attempt, traffic, kept, facts } = subject
+  // A scorer that is slow may have changed it in place meanwhile.
+  const faithful = facts.faithful && describeOutput(kept).digest === facts.digest
   const [output, calls] = await Promise.all([
     journalledOutput(settings.runDir, kept),
     // What it was answered must be with the system before the journal says that it is done.
     traffic?.flush() ?? 0,
   ])
-  await control.subjectSettled({ cellId, attempt, ...output, subject: { ...facts, calls } })
+  await control.subjectSettled({ cellId, attempt, ...output, subject: { ...facts, faithful, calls } })
 }
