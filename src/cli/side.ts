@@ -41,7 +41,7 @@ export async function readAccepted(
 export function recordsAsAccepted(run: OpenRun, campaign: RecordedCampaign): AcceptedRecords {
   const { plan, fingerprint } = campaign
   const { startedAt, commit } = run.recorded.run
-  return asAccepted(
+  const records = asAccepted(
     {
       campaignId: plan.campaignId,
       file: plan.file,
@@ -54,6 +54,7 @@ export function recordsAsAccepted(run: OpenRun, campaign: RecordedCampaign): Acc
     },
     [...run.records(campaign)],
   )
+  return { ...records, as: `run ${run.runId}` }
 }
 
 export function sideOf({ header, records }: AcceptedRecords, campaign: RecordedCampaign | null): Side {

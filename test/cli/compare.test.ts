@@ -1,5 +1,5 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { copyProject, newestRun, runVitest } from '../harness/run-vitest.ts'
 import { runHere } from './run-here.ts'
@@ -31,7 +31,7 @@ describe('vitest-campaign compare', () => {
     const before = await readFile(join(ids.worse ?? '', 'reports/accepted.json'), 'utf8')
     const { code, stdout, stderr } = await compare('first', 'worse')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toContain('FAIL  current is worse than current (accepted)')
+    expect(stdout).toContain(`FAIL  current is worse than current (run ${basename(ids.first ?? '')})`)
     expect(stdout).toContain('  fingerprint: the definition differs')
     expect(stdout).toContain('  variant current: its contents differ')
     expect(stdout).toContain('  scenarios: 1 changed (s01)')

@@ -12,6 +12,8 @@ export interface AcceptedRecords {
   readonly records: readonly RunRecord[]
   /** Digest of the file's text: two reports with the same one were compared with the same rows. */
   readonly digest: string
+  /** What stands behind the name of a variant that is one of these. Default `accepted`. */
+  readonly as?: string
 }
 
 /** Accepted records that cannot be used; names file and line, and what to do. */

@@ -39,7 +39,7 @@ export function joinAccepted(
   })
   const taken = new Set(own.variants.map(({ id }) => id))
   const arms = [...new Set(paired.map(({ variant }) => variant))].sort(byCodeUnit).map((variant) => {
-    const id = freeName(`${variant} (accepted)`, taken)
+    const id = freeName(`${variant} (${accepted.as ?? 'accepted'})`, taken)
     const partners = paired.filter((pair) => pair.variant === variant).map(({ candidate }) => candidate)
     return { variant, id, partners, ...armOf(plan, own, variant, rows, partners) }
   })

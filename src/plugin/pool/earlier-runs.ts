@@ -26,11 +26,30 @@ export type Found =
   | { readonly kind: 'none' }
   /** A run that goes on, or may go on, has it. */
   | { readonly kind: 'busy'; readonly runId: string; readonly why: string }
+  /** What it did is not known any more: somebody emptied or deleted its journal. */
+  | { readonly kind: 'lost'; readonly runId: string; readonly why: string }
   /** It was left unfinished, and is another one now. */
   | { readonly kind: 'changed'; readonly runId: string; readonly parts: readonly string[] }
   /** It was left unfinished by a run that answered its calls in another way. */
   | { readonly kind: 'other-mode'; readonly runId: string; readonly policy: string }
   | { readonly kind: 'unfinished'; readonly journal: EarlierJournal; readonly campaign: EarlierCampaign }
+
+/** Why a campaign does not go on with what was found. */
+export function whyAfresh(found: Exclude<Found, { readonly kind: 'none' | 'unfinished' }>): string {
+  const { runId } = found
+  switch (found.kind) {
+    case 'busy':
+      return `run ${runId} ${found.why}`
+    case 'lost':
+      return `the journal of run ${runId} ${found.why}, so that nobody knows what that run settled and paid; its captures are in its raw/`
+    case 'other-mode':
+      return `run ${runId} is unfinished, but answered calls otherwise (${found.policy})`
+    case 'changed': {
+      const parts = found.parts.length === 0 ? 'its code' : found.parts.join(', ')
+      return `run ${runId} is unfinished, but the campaign is another one since: ${parts}`
+    }
+  }
+}
 
 /** The journal of an earlier run, open for what is read again. */
 export class EarlierJournal {
@@ -149,7 +168,7 @@ export class EarlierRuns {
       seen.add(each.runId)
       const found = await this.#look(each, wanted, byId)
       if (found === null) return null
-      if (found.kind === 'changed' || found.kind === 'other-mode') {
+      if (found.kind === 'changed' || found.kind === 'other-mode' || found.kind === 'lost') {
         if (aside.kind === 'none') aside = found
         return null
       }
@@ -201,6 +220,15 @@ export class EarlierRuns {
       return same && campaign.selected === 'all' && !campaign.skipped ? { kind: 'none' } : null
     }
     const journal = this.#journal(runId, dir)
+    // The manifest of a run is written when the first line of its journal is durable.
+    if (
+      manifest !== null &&
+      (journal === null || (!(journal instanceof JournalDamagedError) && journal.run.run === null))
+    ) {
+      const others = manifest.campaigns.length > 0 && manifest.campaigns.every((each) => each.campaignId !== campaignId)
+      const why = journal === null ? 'is gone' : 'is empty'
+      return others ? null : { kind: 'lost', runId, why }
+    }
     if (journal === null) return null
     if (journal instanceof JournalDamagedError) throw unreadable(runId, dir, journal)
     const { run, campaigns } = journal.run

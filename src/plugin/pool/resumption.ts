@@ -18,7 +18,7 @@ import { tellingOf } from '../telling.ts'
 import type { CampaignState } from './campaign-state.ts'
 import { carriedBills } from './carried-bills.ts'
 import { CarriedFiles } from './carried-files.ts'
-import { type EarlierJournal, EarlierRuns, UnreadableRunError, type Wanted } from './earlier-runs.ts'
+import { type EarlierJournal, EarlierRuns, UnreadableRunError, type Wanted, whyAfresh } from './earlier-runs.ts'
 import { reopenJournalFile } from './journal-file.ts'
 import { claimFolder, FolderBusyError, firstOwner, type Ownership, ownerWords } from './owner.ts'
 
@@ -77,24 +77,8 @@ export class Resumption {
   async into(state: CampaignState, wanted: Wanted): Promise<Resumed | null> {
     const { campaignId } = state.plan
     const found = await this.#runs.find(wanted)
-    switch (found.kind) {
-      case 'none':
-        return null
-      case 'busy':
-        return this.#afresh(campaignId, `run ${found.runId} ${found.why}`)
-      case 'other-mode':
-        return this.#afresh(
-          campaignId,
-          `run ${found.runId} is unfinished, but answered calls otherwise (${found.policy})`,
-        )
-      case 'changed': {
-        const parts = found.parts.length === 0 ? 'its code' : found.parts.join(', ')
-        return this.#afresh(
-          campaignId,
-          `run ${found.runId} is unfinished, but the campaign is another one since: ${parts}`,
-        )
-      }
-    }
+    if (found.kind === 'none') return null
+    if (found.kind !== 'unfinished') return this.#afresh(campaignId, whyAfresh(found))
     const { journal } = found
     try {
       const taking = this.#turn.then(() => this.#take(journal, campaignId))

@@ -91,7 +91,7 @@ export function selfRecorded(
   }
   if (own === 0) return null
   return (
-    `${own} of ${all} replayed ${all === 1 ? 'cell' : 'cells'} replay recordings that changed since ${changed.since}: ` +
+    `${own} of ${all} replayed ${all === 1 ? 'cell' : 'cells'} ${own === 1 ? 'has a recording' : 'have recordings'} that changed since ${changed.since}: ` +
     'evidence that the change under test recorded itself. Review those files as you review its code'
   )
 }

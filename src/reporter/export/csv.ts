@@ -28,9 +28,9 @@ const COLUMNS: readonly Column[] = [
   ['attempts', (r) => r.attempts],
   ['startedAt', (r) => r.startedAt],
   ['recordedAt', (r) => r.recordedAt],
-  ['queueMs', (r) => r.queueMs],
-  ['wallMs', (r) => r.wallMs],
-  ['providerMs', (r) => r.providerMs],
+  ['queueMs', (r) => Math.round(r.queueMs)],
+  ['wallMs', (r) => wholeMs(r.wallMs)],
+  ['providerMs', (r) => wholeMs(r.providerMs)],
   ['tokens.input', (r) => r.tokens.input],
   ['tokens.output', (r) => r.tokens.output],
   ['tokens.reasoning', (r) => r.tokens.reasoning],
@@ -52,6 +52,8 @@ const COLUMNS: readonly Column[] = [
   ['commit.sha', (r) => r.commit.sha],
   ['commit.dirty', (r) => r.commit.dirty],
 ]
+
+const wholeMs = (ms: number | null): number | null => (ms === null ? null : Math.round(ms))
 
 /**
  * Records as CSV (RFC 4180: CRLF, quotes doubled), one row per cell, for spreadsheets. Unknown is an empty field. Text is

@@ -70,6 +70,23 @@ test('a damaged capture stops the campaign, and what the message says lets it go
   expect(next.records).toHaveLength(12)
 })
 
+test.each([
+  ['is empty', (path: string) => writeFile(path, '')],
+  ['is gone', (path: string) => rm(path)],
+])('a journal that %s is told, because nobody knows what its run paid', async (why, tamper) => {
+  const manifest = JSON.parse(await readFile(join(whole.dir, 'manifest.json'), 'utf8')) as object
+  await writeFile(join(dir, 'manifest.json'), JSON.stringify({ ...manifest, end: null, campaigns: [] }))
+  await tamper(join(dir, 'journal.jsonl'))
+  const { said, records } = await drive(root, ledger)
+  expect(said).toEqual([
+    expect.stringContaining(
+      `campaign triage starts afresh: the journal of run ${basename(dir)} ${why}, so that nobody knows`,
+    ),
+  ])
+  expect(records).toHaveLength(12)
+  expect((await drive(root, ledger)).said, 'the next one measures afresh').toEqual([])
+})
+
 test('folders that somebody made among its files do not stop it', async () => {
   const settled = whole.records.map(({ cellId }) => cellId)
   for (const cellId of settled) await mkdir(join(dir, 'artifacts', cellId, 'mine'), { recursive: true })
