@@ -10,6 +10,8 @@ export interface ForecastOptions {
   /** Columns. */
   readonly width: number
   readonly unicode: boolean
+  /** Lines of this project's earlier blocks, which are not said again; those of this one are added. Default: none. */
+  readonly told?: Set<string>
 }
 
 /** Campaigns that have a line of their own; the others are in the sums. */
@@ -25,9 +27,12 @@ const BOUND_WORDS: { readonly [bound in Bound]: string } = {
 }
 
 /** What a run will do and take, in some lines: cells first, then calls and money, time, power, and what is not known. */
-export function renderForecast(run: RunForecast, { width, unicode }: ForecastOptions): string {
+export function renderForecast(run: RunForecast, { width, unicode, told = new Set() }: ForecastOptions): string {
   const lines: string[] = []
-  const say = (title: string, text: string): void => {
+  const say = (title: string, text: string, of = text): void => {
+    const key = `${title} ${of}`
+    if (told.has(key)) return
+    told.add(key)
     const safe = inline(text)
     lines.push(...wrap(`${title}  `, unicode ? safe : typed(safe), width, 2))
   }
@@ -54,7 +59,9 @@ export function renderForecast(run: RunForecast, { width, unicode }: ForecastOpt
     if (from !== '') say('FROM', from)
   }
   for (const { campaignId, power } of campaigns.slice(0, CAMPAIGNS)) {
-    if (power !== null) say('POWER', `${campaigns.length > 1 ? `${inline(campaignId, ID)}: ` : ''}${powerWords(power)}`)
+    if (power === null) continue
+    const words = powerWords(power)
+    say('POWER', `${campaigns.length > 1 ? `${inline(campaignId, ID)}: ` : ''}${words}`, `${campaignId} ${words}`)
   }
   for (const problem of run.problems) say('REFUSED', problem)
   return lines.map((line) => harmless(line.trimEnd())).join('\n')
@@ -105,7 +112,9 @@ function calls({ calls: count, microUsd }: Forecast, { budgetUsd, campaigns }: R
       : microUsd === null || microUsd.mean <= least * 1_000_000
         ? ''
         : ': not enough, some cells will be not_run'
-  return `${many}; ${cost}; ${budgets.length === 0 ? 'no budget' : `budget ${budgets.join(', ')}${enough}`}`
+  const may = microUsd !== null && enough === '' && microUsd.high > least * 1_000_000
+  const dear = may ? ': not enough if all are as dear as the dearest one seen' : ''
+  return `${many}; ${cost}; ${budgets.length === 0 ? 'no budget' : `budget ${budgets.join(', ')}${enough}${dear}`}`
 }
 
 function time({ minMs, boundBy, unknown }: Forecast): string {

@@ -38,6 +38,8 @@ export default class CampaignReporter implements Reporter {
   readonly #verbose: boolean
   #vitest: Vitest | null = null
   #line: LiveLine | null = null
+  /** Of each project, what was said of the run before it bought anything. */
+  readonly #told = new Map<string, Set<string>>()
 
   constructor(options: CampaignReporterOptions = {}) {
     this.#source = options.source ?? null
@@ -50,6 +52,7 @@ export default class CampaignReporter implements Reporter {
   }
 
   onTestRunStart(): void {
+    this.#told.clear()
     const source = this.#source
     if (source === null) return
     this.#line?.stop()
@@ -138,7 +141,10 @@ export default class CampaignReporter implements Reporter {
   async #foretell(forecast: RunForecast): Promise<void> {
     const { renderForecast } = await import('./forecast.ts')
     const { width, unicode } = this.#page(forecast.project, null)
-    this.#print(renderForecast(forecast, { width, unicode }))
+    const told = this.#told.get(forecast.project) ?? new Set()
+    this.#told.set(forecast.project, told)
+    const text = renderForecast(forecast, { width, unicode, told })
+    if (text !== '') this.#print(text)
   }
 
   async #show({ runs, notes, forecasts = [] }: FinishedRun, modules: readonly TestModule[]): Promise<void> {

@@ -122,3 +122,27 @@ test('hostile names stay on their line, in ASCII where a terminal has no more, h
   const many = { ...RUN, campaigns: Array.from({ length: 30 }, (_, i) => campaign(`c${i}`)) }
   expect(renderForecast(many, WIDE)).toContain('+ 18 more campaigns')
 })
+
+test('a block after another one of the project says what is new', () => {
+  const told = new Set<string>()
+  const [triage, tone] = RUN.campaigns
+  if (triage === undefined || tone === undefined) throw new Error('two campaigns')
+  const first = renderForecast({ ...RUN, campaigns: [triage] }, { ...WIDE, told })
+  expect(first).toContain('POWER  a drop of 9 pp')
+  expect(first).toContain('UNKNOWN  tokens of 40 cells')
+  const second = renderForecast(RUN, { ...WIDE, told })
+  expect(second).toMatch(/^PLAN {2}evals: 2 campaigns/)
+  expect(second).toContain('  tone: 40 of 120 cells')
+  expect(second).toContain('FROM  ')
+  expect(second).not.toMatch(/UNKNOWN|POWER|TIME/)
+  expect(renderForecast(RUN, { ...WIDE, told }), 'nothing is new').toBe('')
+})
+
+test('a budget that is enough on the mean alone says so', () => {
+  const calls = (usd: number) => renderForecast({ ...RUN, budgetUsd: usd }, { width: 400, unicode: true })
+  const dear = 'not enough if all are as dear as the dearest one seen'
+  expect(calls(4.8)).not.toContain('not enough')
+  expect(calls(2.1)).toContain(`$1.50 of tone: ${dear}`)
+  expect(calls(2)).toContain('not enough, some cells will be not_run')
+  expect(calls(2)).not.toContain(dear)
+})

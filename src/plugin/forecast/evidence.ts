@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import type { CampaignPlan, PlannedCell } from '../../core/campaign/plan.ts'
 import { segmentOf } from '../../core/campaign/segment.ts'
 import type { SeenCell } from '../../core/capacity/seen-cells.ts'
+import { decodeLine, recordTextOf } from '../../core/journal/line.ts'
 import type { PriceOverrides } from '../../core/record/cost.ts'
 import { RunRecord } from '../../core/record/record.ts'
 import { toMicroUsd } from '../../core/record/usage.ts'
@@ -33,6 +34,8 @@ export interface EvidenceOptions {
   /** The run that asks; null: none. */
   readonly runId: string | null
   readonly prices: PriceOverrides
+  /** Whose cells are wanted. */
+  readonly variants: Iterable<string>
 }
 
 /** What is known of how cells of a campaign ran before. */
@@ -55,7 +58,7 @@ export async function evidenceOf(
 ): Promise<Evidence> {
   const cells: SeenCell[] = []
   const sources: ForecastSource[] = []
-  const lacking = new Set(plan.variants.map(({ id }) => id))
+  const lacking = new Set(options.variants)
   let report: CampaignReport | null = null
   let read = 0
   const take = (seen: readonly SeenCell[], source: Omit<ForecastSource, 'cells'>): void => {
@@ -67,8 +70,11 @@ export async function evidenceOf(
   for (const { runId, dir } of await earlierRuns(options)) {
     if (lacking.size === 0 && report !== null) break
     const manifest = await readManifest(join(dir, 'manifest.json'))
-    const campaign = manifest?.campaigns.find(({ campaignId }) => campaignId === plan.campaignId)
-    if (manifest?.project !== options.project || campaign === undefined) continue
+    if (manifest?.project !== options.project) continue
+    const campaign =
+      manifest.campaigns.find(({ campaignId }) => campaignId === plan.campaignId) ??
+      (manifest.end === null ? plannedIn(dir, plan.campaignId) : undefined)
+    if (campaign === undefined) continue
     report ??= await reportOf(dir, plan.campaignId)
     if (lacking.size === 0 || read++ >= READ) continue
     const seen = await seenInRun(dir, plan, lacking, options)
@@ -115,7 +121,7 @@ async function seenInRun(
   const byVariant = new Map<string, unknown[]>()
   const ofCampaign = `"campaignId":${JSON.stringify(plan.campaignId)}`
   const ofVariants = Array.from(wanted, (id) => `"variantId":${JSON.stringify(id)}`)
-  for (const line of linesOf(join(dir, 'records.jsonl'))) {
+  for (const line of recordsIn(dir)) {
     // Most of the time goes into parsing what nobody wants.
     if (!line.includes(ofCampaign) || !ofVariants.some((variant) => line.includes(variant))) continue
     const record = parsed(line)
@@ -203,6 +209,23 @@ async function seenInRecordings(
     }
   }
   return seen
+}
+
+/** The text of each record: of a run that was killed its journal alone has them, and a cell that ran again more than one. */
+function* recordsIn(dir: string): Generator<string> {
+  const records = linesOf(join(dir, 'records.jsonl'))
+  if (records.length > 0) yield* records
+  else for (const line of linesOf(join(dir, 'journal.jsonl'))) yield recordTextOf(Buffer.from(line)) ?? ''
+}
+
+/** What a run that was killed had planned of the campaign, which its manifest does not say. */
+function plannedIn(dir: string, campaignId: string): { readonly fingerprint: string } | undefined {
+  for (const line of linesOf(join(dir, 'journal.jsonl'))) {
+    if (!line.includes('"entry":{"kind":"plan"')) continue
+    const entry = found(() => decodeLine(Buffer.from(line)).entry)
+    if (entry?.kind === 'plan' && entry.plan.campaignId === campaignId) return entry
+  }
+  return undefined
 }
 
 /** Evenly over all of them. */

@@ -44,9 +44,16 @@ export class Foreteller {
     const uncaptured = plan.capture === 'off'
     const calls = cells.live + cells.rescored > 0
     const prices = options.capacity.lanes ?? []
+    const called = [...byVariant].flatMap(([id, { live, rescored }]) => (live + rescored > 0 ? [id] : []))
     const evidence =
       calls && !uncaptured
-        ? await evidenceOf(plan, state.fingerprint, state.cells.values(), { root, project, runId, prices })
+        ? await evidenceOf(plan, state.fingerprint, state.cells.values(), {
+            root,
+            project,
+            runId,
+            prices,
+            variants: called,
+          })
         : { cells: [], sources: [], report: null }
     const unseen = { variants: [] as string[], cells: 0 }
     for (const [variantId, { live, rescored }] of byVariant) {

@@ -1,13 +1,12 @@
 import type { MessagePort } from 'node:worker_threads'
-import { createBirpc } from 'birpc'
 import type { CampaignPlan, PlannedCell } from '../../core/campaign/plan.ts'
 import type { RunForecast } from '../../core/report/run-forecast.ts'
 import { batchedChannel } from '../channel.ts'
-import type { FilePlan, MainFunctions, PlanReply, WorkerFunctions } from '../control.ts'
+import type { FilePlan, PlanReply } from '../control.ts'
 import { loadBasis } from '../pool/basis.ts'
 import { CampaignState } from '../pool/campaign-state.ts'
 import { codeDigest } from '../pool/code-digest.ts'
-import type { ControlServer } from '../pool/control-server.ts'
+import { type ControlServer, serving } from '../pool/control-server.ts'
 import type { RunContext } from '../pool/run-context.ts'
 import { Spending } from '../pool/spending.ts'
 import { Foreteller } from './foreteller.ts'
@@ -100,21 +99,8 @@ function* cellsHere({ cells, selected }: CampaignState, variantId: string): Gene
 
 /** Answers the control calls of a worker that plans: no cell of it asks for anything else. */
 export function servePlanner(port: MessagePort, planner: Planner, workerId: number): ControlServer {
-  const channel = batchedChannel(port)
-  const main: Pick<MainFunctions, 'plan' | 'problem'> = {
+  return serving(batchedChannel(port), {
     plan: (plan) => planner.plan(plan, workerId),
     problem: (_campaignId, code, text) => planner.problem(code, text),
-  }
-  const worker = createBirpc<WorkerFunctions, typeof main>(main, {
-    ...channel,
-    eventNames: ['abort'],
-    timeout: -1,
   })
-  return {
-    worker,
-    close() {
-      worker.$close()
-      channel.close()
-    },
-  }
 }

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { type BirpcReturn, createBirpc } from 'birpc'
 import { answerWorker } from '../cell-calls.ts'
-import { batchedChannel } from '../channel.ts'
+import { type BatchedChannel, batchedChannel } from '../channel.ts'
 import type { MainFunctions, WorkerFunctions } from '../control.ts'
 import type { Run } from './run.ts'
 
@@ -48,7 +48,12 @@ export function serveControl(port: MessagePort, run: Run, workerId: number): Con
     verdict: (campaignId) => run.verdict(campaignId),
   }
   answerWorker(channel, run)
-  const worker = createBirpc<WorkerFunctions, MainFunctions>(main, {
+  return serving(channel, main)
+}
+
+/** A worker's calls, answered by these functions. */
+export function serving(channel: BatchedChannel, main: Partial<MainFunctions>): ControlServer {
+  const worker = createBirpc<WorkerFunctions, typeof main>(main, {
     ...channel,
     eventNames: ['abort'],
     // A lease may rightly wait for hours; the death of a worker ends every wait, not a timer per message.

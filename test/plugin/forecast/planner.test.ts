@@ -1,6 +1,6 @@
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cellsOf } from '../../../src/core/campaign/cells.ts'
 import { expectedOf } from '../../../src/core/capacity/seen-cells.ts'
@@ -73,6 +73,27 @@ test('cut after any line: what it says is carried over is what the next run carr
   expect(seen.size, 'cuts that differ').toBeGreaterThan(2)
 }, 120_000)
 
+test('a run that was killed says what its cells cost, and of variants that call nothing no cell is read', async () => {
+  const root = join(folder, 'killed')
+  // All settled but the last, and nothing written that comes at the end.
+  const end = journal.lastIndexOf('"kind":"settled"')
+  await died(whole, root, journal.lastIndexOf(10, end) + 1, () => false)
+  await mkdir(join(root, 'evals'))
+  await rm(join(root, '.evals', basename(whole.dir), 'records.jsonl'))
+  const manifest = JSON.parse(await readFile(join(whole.dir, 'manifest.json'), 'utf8')) as object
+  const path = join(root, '.evals', basename(whole.dir), 'manifest.json')
+  await writeFile(path, JSON.stringify({ ...manifest, end: null, campaigns: [] }))
+  const afresh = await planned(root, { resume: null })
+  expect(afresh.problems).toEqual([])
+  expect(afresh.forecast).toMatchObject({ cells: 12, unknown: [], microUsd: { low: 24, high: 48 } })
+  expect(afresh.campaigns[0]?.sources).toMatchObject([{ kind: 'run', cells: 11, changed: false }])
+  const one = cellsOf(drivenPlan).flatMap(({ cellId, variant }) => (variant.id === 'a' ? [cellId] : []))
+  const planner = new Planner({ ...contextOf(root, null, () => {}), resume: null })
+  await planner.plan({ file: drivenPlan.file, campaigns: [{ plan: drivenPlan, selection: one, skipped: false }] }, 1)
+  const [part] = planner.forecast().campaigns
+  expect(part?.sources[0]?.cells).toBeLessThanOrEqual(one.length)
+})
+
 test('what would be refused is said, and a budget of a shard is its share', async () => {
   const root = join(folder, 'whole')
   const planner = new Planner(contextOf(root, null, () => {}))
@@ -90,12 +111,13 @@ test('without a run the committed recordings say it, and a damaged one is passed
   const root = join(folder, 'recorded')
   await cp(join(REPOSITORY, 'examples/triage/__recordings__'), join(root, '__recordings__'), { recursive: true })
   await writeFile(join(root, '__recordings__/triage/haiku/too-small/1.jsonl'), 'not a recording')
+  const variants = ['current', 'concise', 'haiku', 'new']
   const scenarios = ['pay-button', 'too-small', 'charged-twice', 'wrong-colour']
   const plan = {
-    ...planOf('triage', ['current', 'concise', 'haiku', 'new'], scenarios, 3),
+    ...planOf('triage', variants, scenarios, 3),
     file: 'triage.eval.ts',
   }
-  const options = { root, project: 'evals', runId: null, prices: [] }
+  const options = { root, project: 'evals', runId: null, prices: [], variants }
   const { cells, sources, report } = await evidenceOf(plan, 'a fingerprint', cellsOf(plan), options)
   expect(report).toBeNull()
   expect(sources).toEqual([{ kind: 'recordings', runId: null, cells: 35, changed: false }])
