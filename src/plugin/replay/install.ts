@@ -107,10 +107,13 @@ export function installTraffic(
     }
   }
 
-  const interception = intercept((call) => {
-    const via = call.client === 'fetch' ? undici.via() : {}
-    return decide({ ...call, ...via }, captured())
-  })
+  const interception = intercept(
+    (call) => {
+      const via = call.client === 'fetch' ? undici.via() : {}
+      return decide({ ...call, ...via }, captured())
+    },
+    () => undici.redirected(),
+  )
   const undici = captureUndici(
     (call) => decide(call, captured()),
     upstream.dispatcher,

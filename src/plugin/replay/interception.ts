@@ -49,11 +49,13 @@ interface Emitter {
  * We are the first listener, always: an msw server that user code opens later finds our engine running and adds its own
  * listeners to it. It is asked for calls we leave to it, and before we carry a call to a host that is no provider.
  *
+ * @param onRedirected called, in the async context of a `fetch`, when its answer came after a redirect: the engine's
+ *   Response cannot say so
  */
-export function intercept(decide: Decide): Interception {
+export function intercept(decide: Decide, onRedirected: () => void = () => {}): Interception {
   const engines = [
-    takeOver(new FetchInterceptor(), FetchInterceptor.symbol, 'fetch', decide),
-    takeOver(new ClientRequestInterceptor(), ClientRequestInterceptor.symbol, 'http', decide),
+    takeOver(new FetchInterceptor(), FetchInterceptor.symbol, 'fetch', decide, onRedirected),
+    takeOver(new ClientRequestInterceptor(), ClientRequestInterceptor.symbol, 'http', decide, onRedirected),
   ]
   const unaddress = addressTargets()
   // `import { get } from 'node:http'` is bound to the original until the module's exports are synchronised.
@@ -73,6 +75,7 @@ function takeOver(
   symbol: symbol,
   client: 'fetch' | 'http',
   decide: Decide,
+  onRedirected: () => void,
 ): Interception {
   if (Reflect.get(globalThis, symbol) !== undefined) {
     throw new Error(
@@ -108,7 +111,10 @@ function takeOver(
           response.headers.set('transfer-encoding', 'chunked')
         }
         // The engine gives its Response the URL of the request: after a redirect that is the last hop's.
-        if (answer.redirected) Object.defineProperty(event.request, 'url', { value: answer.url })
+        if (answer.redirected) {
+          Object.defineProperty(event.request, 'url', { value: answer.url })
+          onRedirected()
+        }
         event.controller.respondWith(response)
       }
     } finally {

@@ -32,6 +32,8 @@ const isDecided = (options: object) => MARKS.some((mark) => Reflect.has(options,
 export interface CapturedUndici {
   /** The dispatcher that the fetch whose async context this is was given. */
   readonly via: () => { readonly via?: Via }
+  /** Says that the fetch whose async context this is was redirected. */
+  readonly redirected: () => void
   /** Gives the place back. */
   readonly release: () => void
 }
@@ -58,9 +60,14 @@ export function captureUndici(
   const original = getGlobalDispatcher()
   const pending = new Map<string, Pending>()
   // Calls of the platform's fetch are decided upon before they come here.
-  const decided = new AsyncLocalStorage<{ readonly via?: Via }>()
+  const decided = new AsyncLocalStorage<{ readonly via?: Via; redirected?: true }>()
   const intercepted = globalThis.fetch
-  const fetch: typeof globalThis.fetch = (input, init) => decided.run(viaOf(init), () => intercepted(input, init))
+  const fetch: typeof globalThis.fetch = (input, init) => {
+    const own: { readonly via?: Via; redirected?: true } = viaOf(init)
+    const mark = (response: Response): Response =>
+      own.redirected ? Object.defineProperty(response, 'redirected', { value: true }) : response
+    return decided.run(own, () => intercepted(input, init)).then(mark)
+  }
   globalThis.fetch = fetch
 
   const outside = AsyncLocalStorage.snapshot()
@@ -74,9 +81,10 @@ export function captureUndici(
     bodyTimeout: 0,
     connect: (_options, callback) => {
       const [ours, theirs] = duplexPair()
-      // A side that is destroyed says nothing to the other.
+      // A side that is destroyed says nothing to the other. In a turn of its own, as a network would: undici's fetch never
+      // ends a body that breaks in the turn in which its headers came.
       ours.on('close', () => {
-        if (!ours.writableFinished && !theirs.destroyed) theirs.push(null)
+        if (!ours.writableFinished) setImmediate(() => theirs.destroyed || theirs.push(null))
       })
       theirs.on('close', () => ours.destroy())
       theirs.on('error', () => {})
@@ -157,7 +165,17 @@ export function captureUndici(
     void inner.destroy().catch(() => {})
     server.closeAllConnections()
   }
-  return { via: () => decided.getStore() ?? {}, release }
+  return {
+    via: () => {
+      const via = decided.getStore()?.via
+      return via === undefined ? {} : { via }
+    },
+    redirected: () => {
+      const own = decided.getStore()
+      if (own !== undefined) own.redirected = true
+    },
+    release,
+  }
 }
 
 /** The call as undici describes it; its body comes when undici has written it. */

@@ -137,7 +137,10 @@ function decoded(body: Readable, headers: HeaderList): Readable {
   for (const coding of codings.reverse()) {
     const decoder = decoderOf(coding)
     if (decoder === null) {
+      // It is given up with an error that nobody reads.
+      body.on('error', () => {})
       at.destroy()
+      body.destroy()
       throw socketError('ERR_CONTENT_CODING', `the response is encoded with "${coding}", which was not asked for`)
     }
     // The callback is there because pipeline throws without one; the error itself reaches the reader of the decoder.

@@ -3,9 +3,10 @@ import { get } from 'node:http'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import got from 'got'
 import OpenAI, { APIConnectionError } from 'openai'
-import { request as undiciRequest } from 'undici'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { fetch as undiciFetch, request as undiciRequest } from 'undici'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { segmentOf } from '../../../src/core/campaign/segment.ts'
 import { readExchange } from '../../../src/core/traffic/wire/read.ts'
 import { recordingPath } from '../../../src/plugin/replay/path.ts'
@@ -200,6 +201,44 @@ describe('a provider', () => {
     )
     expect(value).toEqual(['fetch failed', 'redirect count exceeded'])
     expect(exchanges).toHaveLength(21)
+  })
+
+  const everyClient = (url: string) => async () => {
+    const asked = [
+      () => fetch(`${url}/fetch`).then((response) => response.text()),
+      () => undiciRequest(`${url}/request`).then(({ body }) => body.text()),
+      () => undiciFetch(`${url}/undici`).then((response) => response.text()),
+      () => got(`${url}/got`, { retry: { limit: 0 } }).text(),
+    ]
+    const said = (error: Error) => `${error.message}: ${(error.cause as Error | undefined)?.message}`
+    return Promise.all(asked.map((ask) => ask().catch(said)))
+  }
+
+  test('that breaks before its first byte fails every client, live and replayed', async () => {
+    const { url } = await serve((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' }).flushHeaders()
+      setImmediate(() => response.destroy())
+    })
+    const { value } = await both(everyClient(url))
+    expect(value).toEqual([
+      'terminated: other side closed',
+      'other side closed: undefined',
+      'terminated: other side closed',
+      expect.stringMatching(/aborted|hang up/),
+    ])
+  })
+
+  test('that encodes its body as nobody asked for says so to every client, and nowhere else', async () => {
+    const uncaught = vi.fn()
+    process.on('uncaughtException', uncaught)
+    onTestFinished(() => void process.off('uncaughtException', uncaught))
+    const { url } = await serve((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'compress' }).end('x'.repeat(100_000))
+    })
+    const { value } = await both(everyClient(url))
+    expect(value).toHaveLength(4)
+    for (const said of value as string[]) expect(said).toContain('the response is encoded with "compress"')
+    expect(uncaught).not.toHaveBeenCalled()
   })
 
   test('that sends more than its content-length is what the length says, for every client', async () => {
