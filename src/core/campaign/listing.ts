@@ -14,6 +14,12 @@ export interface Member {
   readonly digest: Digest
 }
 
+/** Whether the work settles within so many milliseconds. */
+export type SettlesWithin = (work: Promise<unknown>, ms: number) => Promise<boolean>
+
+/** What a function that loads variants or scenarios may take: until then nobody is told what the run waits for. */
+export const LOADING_MS = 600_000
+
 /**
  * Resolves a source (record, array, or function giving either) into its members, in the order written.
  *
@@ -24,8 +30,9 @@ export async function resolveListing(
   kind: 'variants' | 'scenarios',
   source: unknown,
   refuse: Refuse,
+  settlesWithin: SettlesWithin,
 ): Promise<Member[]> {
-  const entries = entriesOf(kind, await resolveSource(kind, source, refuse), refuse)
+  const entries = entriesOf(kind, await resolveSource(kind, source, refuse, settlesWithin), refuse)
   if (entries.length === 0) refuse(kind, `are empty: a campaign needs at least one ${kind.slice(0, -1)}`)
   const seen = new Map<string, string>()
   return entries.map(({ id, path, value }) => {
@@ -39,10 +46,22 @@ export async function resolveListing(
   })
 }
 
-async function resolveSource(kind: string, source: unknown, refuse: Refuse): Promise<unknown> {
+async function resolveSource(
+  kind: string,
+  source: unknown,
+  refuse: Refuse,
+  settlesWithin: SettlesWithin,
+): Promise<unknown> {
   if (typeof source !== 'function') return source
+  const loading = (async () => source())()
+  if (!(await settlesWithin(loading, LOADING_MS))) {
+    return refuse(
+      kind,
+      `were not loaded within ${LOADING_MS / 60_000} minutes: the function that gives them did not settle`,
+    )
+  }
   try {
-    return await source()
+    return await loading
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     return refuse(kind, `could not be loaded: ${message}`, { cause: error })

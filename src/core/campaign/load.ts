@@ -6,7 +6,7 @@ import { definitionDigestOf } from './fingerprint.ts'
 import { namedPrimary, planGate, planHypothesis } from './gate.ts'
 import { idProblem } from './identity.ts'
 import { declaredLane, laneOfPayload } from './lane.ts'
-import { type Member, type Payload, resolveListing } from './listing.ts'
+import { type Member, type Payload, resolveListing, type SettlesWithin } from './listing.ts'
 import { checkKeys, checkText, nameOf } from './options.ts'
 import type { CampaignPlan, PlannedScenario } from './plan.ts'
 import { choosePrimary, type LoadedScorer, loadScorers, planScorer, scorerDigestOf } from './scoring.ts'
@@ -51,10 +51,16 @@ const DEFINITION_KEYS: readonly (keyof GivenDefinition)[] = [
   'digest',
 ]
 
+const isSettled: SettlesWithin = async (work) => {
+  await work.catch(() => {})
+  return true
+}
+
 /**
  * Resolves the sources of a definition, checks all of it and plans it.
  *
  * @param project defaults of the project; `timeoutMs` is the cell deadline of campaigns that set none
+ * @param settlesWithin bounds how long variants and scenarios may load; default: for ever
  * @throws CampaignDefinitionError naming the campaign, the file, the option and what to do
  */
 export async function loadDefinition<Variant extends object, Scenario extends object, Output>(
@@ -62,6 +68,7 @@ export async function loadDefinition<Variant extends object, Scenario extends ob
   definition: CampaignDefinition<Variant, Scenario, Output>,
   where: DefinitionSite,
   project: { readonly timeoutMs: number } = { timeoutMs: DEFAULT_TIMEOUT_MS },
+  settlesWithin: SettlesWithin = isSettled,
 ): Promise<Campaign> {
   const refuse: Refuse = refuser(typeof id === 'string' ? id : nameOf(id), where)
   const problem = idProblem(id)
@@ -74,8 +81,8 @@ export async function loadDefinition<Variant extends object, Scenario extends ob
   const scorers = loadScorers(given.scorers, refuse)
   const named = namedPrimary(given.gate, refuse)
   const seeds = resolveSeeds(given.seeds ?? 1, refuse)
-  const variants = await resolveListing('variants', given.variants, refuse)
-  const scenarios = await resolveListing('scenarios', given.scenarios, refuse)
+  const variants = await resolveListing('variants', given.variants, refuse, settlesWithin)
+  const scenarios = await resolveListing('scenarios', given.scenarios, refuse, settlesWithin)
   const payloads = scenarios.map(({ payload }) => payload)
   const primary = choosePrimary(scorers, named, payloads, refuse)
 

@@ -8,7 +8,14 @@ import type {
   StreamCut,
 } from './exchange.ts'
 import { environmentSecrets, findLiterals } from './redaction/literals.ts'
-import { findFormFields, findMembers, findParts, isSecretHeader, isSecretQuery } from './redaction/names.ts'
+import {
+  findFormFields,
+  findHeaderLines,
+  findMembers,
+  findParts,
+  isSecretHeader,
+  isSecretQuery,
+} from './redaction/names.ts'
 import { findPatterns, type Pattern, PII_PATTERNS, VALUE_PATTERNS } from './redaction/patterns.ts'
 import {
   addRedactions,
@@ -76,8 +83,10 @@ export function createRedactor({ env, rules = [], pii = false }: RedactorOptions
   const patterns = findPatterns([...VALUE_PATTERNS, ...own, ...(pii ? PII_PATTERNS : [])])
   const headerRule = ruleByName(rules, 'headers')
   const queryRule = ruleByName(rules, 'query')
+  const secretHeader = (name: string, value: string) =>
+    headerRule(name) ?? (isSecretHeader(name, value) ? 'header' : null)
 
-  const always: readonly Finder[] = [literals, findMembers, patterns]
+  const always: readonly Finder[] = [literals, findMembers, findHeaderLines(secretHeader), patterns]
   const forms: readonly Finder[] = [...always, findFormFields]
   const parts: readonly Finder[] = [...always, findParts]
 
@@ -105,7 +114,7 @@ export function createRedactor({ env, rules = [], pii = false }: RedactorOptions
   function cleanHeaders(headers: HeaderList) {
     const hit: string[] = []
     const values = headers.map(([name, value]): readonly [string, string] => {
-      const rule = headerRule(name) ?? (isSecretHeader(name, value) ? 'header' : null)
+      const rule = secretHeader(name, value)
       if (rule !== null) {
         if (value === '' || value === placeholder(rule)) return [name, value]
         hit.push(rule)

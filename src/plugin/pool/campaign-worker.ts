@@ -123,7 +123,7 @@ export class CampaignWorker implements PoolWorker {
 
   /** Ends the thread of cells that do not answer any more: a synchronous loop ends no other way. */
   kill(why: string): void {
-    if (this.#state.at !== 'running') return
+    if (this.#state.at !== 'running' || this.#state.thread.signal.aborted) return
     this.#lastError = new Error(why)
     this.#state.thread.abort()
   }

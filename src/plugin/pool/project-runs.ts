@@ -212,6 +212,11 @@ export class ProjectRuns {
     for (const worker of this.#workers) if (worker.inFlight > 0) worker.kill(why)
   }
 
+  /** Ends the threads that are there yet, with cells in flight or without: one may wait for ever for its file to load. */
+  killRest(why: string): void {
+    for (const worker of this.#workers) worker.kill(why)
+  }
+
   /** The run is over: the next worker opens a new one. */
   ended(): void {
     this.#run = null
@@ -260,6 +265,8 @@ export class ProjectRuns {
 
   #foretelling(context: PlannerContext): RunContext['foretell'] {
     const foreteller = new Foreteller({ ...context, project: context.projectName })
+    let told = 0
+    let telling = Promise.resolve()
     return async (states, runId) => {
       try {
         let buys = false
@@ -268,7 +275,13 @@ export class ProjectRuns {
           const { cells } = await foreteller.add(state, left, runId)
           buys ||= cells.live + cells.rescored > 0
         }
-        if (buys) await this.#onForecast(foreteller.forecast())
+        const forecast = foreteller.forecast()
+        // Files that come at the same moment are told of together, once.
+        if (buys && forecast.campaigns.length > told) {
+          told = forecast.campaigns.length
+          telling = this.#onForecast(forecast)
+        }
+        await telling
       } catch (error) {
         // Nothing of the run depends on it.
         const why = error instanceof Error ? error.message : String(error)

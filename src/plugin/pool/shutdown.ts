@@ -5,6 +5,9 @@ import type { Run } from './run.ts'
 
 /** What aborted cells get to hand in their records. */
 const ANSWER_MS = 3_000
+/** What a thread without cells in flight gets to end by itself, after one signal and after two. */
+const REST_MS = 10_000
+const FORCED_REST_MS = 3_000
 
 type Signal = 'SIGINT' | 'SIGTERM'
 const SIGNALS: readonly Signal[] = ['SIGINT', 'SIGTERM']
@@ -80,7 +83,7 @@ export class Shutdown {
       for (const [runs, run] of this.#open) {
         run.stop('interrupted')
         runs.abortAll(`second ${signal}`)
-        void this.#endThreads(runs, run, signal)
+        void this.#endThreads(runs, run, signal).then(() => this.#endRest(runs, FORCED_REST_MS, signal))
       }
     }
   }
@@ -99,7 +102,18 @@ export class Shutdown {
     await Promise.all([...this.#open].map(([runs, run]) => this.#settleRun(runs, run, signal)))
     // Vitest would show cells that are done as skipped: their results are still on their way.
     await Promise.all([...this.#open.keys()].map((runs) => runs.whenOver(ANSWER_MS)))
-    await this.#vitest.cancelCurrentRun('keyboard-input')
+    // It waits for the threads that are left.
+    const cancelled = this.#vitest.cancelCurrentRun('keyboard-input')
+    await Promise.all([...this.#open.keys()].map((runs) => this.#endRest(runs, REST_MS, signal)))
+    await cancelled
+  }
+
+  /** Vitest waits for a file that loads, and for hooks and tests beside the cells, for as long as they take. */
+  async #endRest(runs: ProjectRuns, ms: number, signal: Signal): Promise<void> {
+    await runs.whenOver(ms)
+    runs.killRest(
+      `${signal}, and its file did not end within ${ms / 1000} s (a file that loads, a hook or a test beside the cells)`,
+    )
   }
 
   async #settleRun(runs: ProjectRuns, run: Run, signal: Signal): Promise<void> {

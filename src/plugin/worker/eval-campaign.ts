@@ -5,6 +5,7 @@ import { cellName, cellsOf } from '../../core/campaign/cells.ts'
 import type { CampaignDefinition, DeclareCampaign } from '../../core/campaign/definition.ts'
 import { type Campaign, loadDefinition } from '../../core/campaign/load.ts'
 import { isInShard } from '../../core/campaign/shard.ts'
+import { settlesWithin, systemClock } from '../replay/clock.ts'
 import { BROKEN_TEST, type RegisteredCampaign, requireBridge, verdictTest, type WorkerBridge } from './bridge.ts'
 import { type CallSite, callSite } from './call-site.ts'
 import { runCell } from './cell.ts'
@@ -56,7 +57,9 @@ async function collect<Variant extends object, Scenario extends object, Output>(
     .join('/')
   let campaign: Campaign
   try {
-    campaign = await loadDefinition(id, definition, { file, line: site.line }, bridge.settings)
+    campaign = await loadDefinition(id, definition, { file, line: site.line }, bridge.settings, (work, ms) =>
+      settlesWithin(systemClock, work, ms),
+    )
   } catch (thrown) {
     // Only this campaign is lost: the others of the file still run, and the run is red.
     const error = redactedError(atSite(thrown, site), bridge.redactor) as Error

@@ -232,6 +232,17 @@ describe('a wrong definition', () => {
     throw new Error('no such table')
   }
 
+  test('a source that never settles is given up by name, and nothing is awaited after it', async () => {
+    const asked: number[] = []
+    const never = { ...base, scenarios: () => new Promise<never>(() => {}) }
+    const loading = loadDefinition('triage', never, where, { timeoutMs: 1 }, async (_, ms) => {
+      asked.push(ms)
+      return false
+    })
+    await expect(loading).rejects.toThrow(/"triage" .*scenarios were not loaded within 10 minutes/)
+    expect(asked).toEqual([600_000])
+  })
+
   test.each<[string, object, string, RegExp]>([
     ['no variants', { variants: {} }, 'variants', /at least one variant/],
     ['no scenarios', { scenarios: [] }, 'scenarios', /at least one scenario/],

@@ -46,6 +46,19 @@ describe('secrets by shape', () => {
     )
   })
 
+  it('finds the secrets of raw HTTP, which clients keep in their errors', () => {
+    const raw =
+      'GET /v1 HTTP/1.1\r\nx-api-key: of-my-gateway-1\r\nAuthorization: Custom abc def\r\nX-Tenant: number-9\r\nx-ratelimit-limit-tokens: 100000000\r\n\r\n'
+    const clean =
+      'GET /v1 HTTP/1.1\r\nx-api-key: [redacted:header]\r\nAuthorization: [redacted:header]\r\nX-Tenant: [redacted:tenant]\r\nx-ratelimit-limit-tokens: 100000000\r\n\r\n'
+    const own = createRedactor({ env: {}, rules: [{ name: 'tenant', headers: ['x-tenant'] }] })
+    expect(own.text(raw).text).toBe(clean)
+    expect(own.json({ _header: raw }).value).toEqual({ _header: clean })
+    expect(own.scan(clean)).toEqual([])
+    const prose = 'Token: refund\nKey: a word that is long\nCookie-cutter: answers are dull\nsee api-key: below'
+    expect(own.text(prose).text).toBe(prose)
+  })
+
   it('finds private keys, also inside JSON and torn', () => {
     expect(plain.text(`a ${pem} b`).text).toBe('a [redacted:private-key] b')
     const inJson = JSON.stringify({ k: pem, after: 1 })

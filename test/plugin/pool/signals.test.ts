@@ -70,6 +70,18 @@ describe('a signal', () => {
     expect(run.of('waits').filter(({ status }) => status === 'infra_error')).toHaveLength(10)
   })
 
+  test('a file that loads for ever ends with its thread', async () => {
+    const root = await project('signals')
+    const run = startVitest(root, ['later-1'], { LOADS: 'never' })
+    await printed(run, 'LOADING')
+    run.child.kill('SIGINT')
+    await printed(run, 'in flight get')
+    run.child.kill('SIGINT')
+    const { output, ...end } = await run.done
+    expect(end, output).toEqual({ code: 130, signal: null })
+    expect(output).toContain('SIGINT, and its file did not end within 3 s')
+  })
+
   test('a synchronous loop ends with its thread', async () => {
     const { root, output, ...end } = await stopped({ SUBJECT: 'loop', SHUTDOWN_MS: '300' }, 'SIGINT')
     expect(end, output).toEqual({ code: 130, signal: null })

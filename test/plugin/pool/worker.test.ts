@@ -108,9 +108,13 @@ test.each(['extends', 'bare'])('the project entry written another way: %s', asyn
 
 test('two files in two threads share one cap', async () => {
   const root = await project('cap')
-  const { code, output } = await runVitest(root)
+  const { code, output } = await runVitest(root, ['--project', 'evals'])
   expect(code, output).toBe(0)
   expectCleanOutput(output)
+  // Files whose plans come at the same moment are told of together, once.
+  const plans = output.split('\nPLAN ').slice(1)
+  expect(plans.at(-1)).toContain('2 campaigns, 48 cells')
+  expect(new Set(plans.map((rest) => rest.slice(0, rest.indexOf('\nCALLS')))).size).toBe(plans.length)
   const run = await inspectRun(root)
   expect(run.records.map(({ status }) => status)).toEqual(Array(48).fill('scored'))
   let inFlight = 0

@@ -120,6 +120,31 @@ function isToolArgument(text: string, position: number): boolean {
   return path.some((name, depth) => name === 'args' || name === 'arguments' || (name === 'input' && depth > 1))
 }
 
+/** A header as it stands in raw HTTP, which clients keep in the errors they throw; in JSON its line ends are escaped. */
+const headerLine =
+  /(?<=^|[\r\n]|\\[rn])([A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|authorization|cookie):[ \t]*([^\s"\\][^\r\n"\\]{7,})/gi
+
+/** Longer than most messages, in code units. */
+const SHORT = 500
+
+/**
+ * Finds secrets in the header lines of raw HTTP. Names without a hyphen are words of prose, but for two.
+ *
+ * @param ruleOf the rule by which a header is a secret, or null
+ */
+export function findHeaderLines(ruleOf: (name: string, value: string) => string | null): Finder {
+  return (text, found) => {
+    // The line ends of HTTP are looked for first: the pattern takes longer than all others, and prose is most of what comes.
+    if (text.length > SHORT && !text.includes('\r\n') && !text.includes('\\r\\n')) return
+    for (const match of text.matchAll(headerLine)) {
+      const [whole, name = '', value = ''] = match
+      const rule = value.startsWith('[redacted:') ? null : ruleOf(name, value)
+      const end = match.index + whole.length
+      if (rule !== null) found.push({ start: end - value.length, end, rule })
+    }
+  }
+}
+
 /** Finds secret fields in forms: `client_secret=…&` of a urlencoded body. */
 export const findFormFields: Finder = (text, found) => {
   let at = 0
