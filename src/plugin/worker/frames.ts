@@ -19,6 +19,8 @@ export function withoutOwnFrames(thrown: unknown, site: string): unknown {
     const lines = stack.split('\n')
     const kept = lines.filter((line) => !isOwn(line))
     if (kept.length === lines.length) continue
+    // By which way Node came to us differs from cell to cell.
+    while (isNode(kept.at(-1))) kept.pop()
     if (!kept.some(isFrame)) kept.push(site)
     try {
       error.stack = kept.join('\n')
@@ -46,5 +48,7 @@ export function thrownAt(error: unknown, root: string): string | null {
 }
 
 const isFrame = (line: string): boolean => /^\s+at .+:\d+:\d+\)?$/.test(line) && !line.includes('node:internal')
+
+const isNode = (line: string | undefined): boolean => line !== undefined && /^\s+at (?:.+ \()?node:/.test(line)
 
 const isOwn = (line: string): boolean => /^\s+at /.test(line) && line.replaceAll('\\', '/').includes(OWN_FOLDER)
