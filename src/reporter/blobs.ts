@@ -6,6 +6,7 @@ import { segmentOf } from '../core/campaign/segment.ts'
 import { digest, plan as planSchema } from '../core/journal/plan.ts'
 import { RunRecord } from '../core/record/record.ts'
 import { buildReport } from '../core/report/build.ts'
+import type { CapacityBasis } from '../core/report/capacity.ts'
 import type { CellTraffic } from '../core/report/material.ts'
 import type { CampaignReport, Reason } from '../core/report/report.ts'
 import type { FinishedRun } from '../core/report/run-source.ts'
@@ -52,11 +53,19 @@ export function runsOfBlobs(files: readonly BlobFile[], root: string): Pick<Fini
         )
         problems.push({ code: 'manifest_mismatch', text: 'its accepted records are in no blob report' })
       }
-      reports.push(buildReport({ plan, fingerprint, records, problems }))
+      reports.push(buildReport({ plan, fingerprint, records, problems, capacity: capacityOf(records) }))
     }
     if (reports.length > 0) runs.push(runOf(project, root, reports, campaigns))
   }
   return { runs, red: reports(runs).some(({ verdict }) => verdict.red) || notes.length > 0, notes }
+}
+
+/** What was asked of the lanes stands in the journals of the shards, and in no blob; where nothing was, there is nothing to say. */
+function capacityOf(records: readonly RunRecord[]): CapacityBasis | null {
+  const asked = records.some(
+    ({ provenance, calls }) => provenance !== 'replayed' && calls.subject + calls.judge + calls.setup > 0,
+  )
+  return asked ? { lanes: null, refused: 'merged', failovers: new Map() } : null
 }
 
 const reports = (runs: FinishedRun['runs']): CampaignReport[] => runs.flatMap((run) => [...run.reports])

@@ -91,6 +91,13 @@ test('a run says what it will take before it buys anything, and EVALS_PLAN=1 say
   expect(part.code, part.output).toBe(0)
   expect(said(part.output)).toMatch(/^PLAN {2}evals, shard 1 of 2: 1 campaign, [0-4] of 12 cells/)
   expect(said(part.output)).not.toContain('POWER')
+  // A command that names no eval project buys nothing, and its plan says why.
+  const unnamed = await runVitest(root, [], { ...env({ seeds: 2 }), EVALS_PLAN: '1' })
+  expect(unnamed.code, unnamed.output).toBe(0)
+  expect(said(unnamed.output).replaceAll(/\s+/g, ' ')).toBe(
+    'PLAN evals: 1 campaign, 12 cells: 12 replayed CALLS none: nothing is bought (the command names neither the ' +
+      'project nor an eval file; add --project <name> or set EVALS_MODE) POWER no drop can be shown: it declares no gate',
+  )
   expect(provider.fresh()).toEqual([])
   expect(await files(), 'no run folder, and no file changed').toEqual(kept)
 }, 90_000)
