@@ -234,7 +234,8 @@ interface Line {
 }
 
 function linesOf(text: string): Line[] {
-  const pieces = text.split('\n')
+  // Some editors on Windows put a mark before the first character.
+  const pieces = text.replace(/^\ufeff/, '').split('\n')
   const rest = pieces.pop() ?? ''
   const lines = pieces.map((piece, index) => ({
     number: index + 1,

@@ -3,6 +3,14 @@ import type { Redactor } from '../../core/traffic/redact.ts'
 
 const COLOUR = /(\x1b\[[\d;]*m)/
 const escaped = (part: string, at: number): string => (at % 2 === 1 ? part : printable(part))
+/** Without colours, which compilers put into what they say: the text itself stays. */
+const plain = (text: string): string =>
+  printable(
+    text
+      .split(COLOUR)
+      .filter((_, at) => at % 2 === 0)
+      .join(''),
+  )
 
 /** Deeper than any error that somebody reads; what lies below is left out, because nobody looked at it. */
 const DEPTH = 40
@@ -31,7 +39,7 @@ class Cleaning {
   }
 
   value(thrown: unknown, depth: number): unknown {
-    if (typeof thrown === 'string') return this.#noted(thrown, printable(this.#redactor.text(thrown).text))
+    if (typeof thrown === 'string') return this.#noted(thrown, plain(this.#redactor.text(thrown).text))
     if (typeof thrown !== 'object' || thrown === null) return thrown
     const known = this.#copies.get(thrown)
     if (known !== undefined) return known
@@ -88,7 +96,7 @@ function redactMember(name: string, value: string, redactor: Redactor): string {
   const { [name]: json = text } = redactor.json({ [name]: text }).value
   const [[, member = json] = []] = HEADER.test(name) ? redactor.headers([[name, json]]).headers : []
   // Vitest colours what differs; its colours stay, and what they would hide is shown by the text itself.
-  return name === 'diff' ? member.split(COLOUR).map(escaped).join('') : printable(member)
+  return name === 'diff' ? member.split(COLOUR).map(escaped).join('') : plain(member)
 }
 
 function define(target: object, name: string, value: unknown): void {

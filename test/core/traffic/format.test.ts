@@ -153,7 +153,8 @@ describe('laws', () => {
       fc.property(any, (value) => {
         const encoded = encodeRecording(value)
         expect(decodeRecording(encoded, 'f')).toEqual({ value, note: null })
-        expect(decodeRecording(encoded.replaceAll('\n', '\r\n'), 'f').value).toEqual(value)
+        // Git and editors on Windows: line ends, and a mark before the first character.
+        expect(decodeRecording(`\ufeff${encoded.replaceAll('\n', '\r\n')}`, 'f').value).toEqual(value)
         const capture = value.exchanges.map((one) => `${JSON.stringify(one)}\n`).join('')
         expect(decodeCapture(capture, 'f').value).toEqual(value.exchanges)
       }),

@@ -11,6 +11,12 @@ test('what holds no secret is the thing itself', () => {
   expect(clean(error)).toBe(error)
 })
 
+test('colours of a compiler are left out, and every other control character is shown', () => {
+  const { message, stack } = clean(new Error('\x1b[31m[PARSE_ERROR]\x1b[0m Expected `}`\x1b[2J')) as Error
+  expect(message).toBe('[PARSE_ERROR] Expected `}`\\x1b[2J')
+  expect(stack).toContain('[PARSE_ERROR] Expected')
+})
+
 test('members of a request are redacted by name, as header, as body and in raw HTTP', () => {
   const error = Object.assign(new Error('400'), {
     config: { headers: { 'x-my-auth': secret }, data: JSON.stringify({ password: secret }) },
