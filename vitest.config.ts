@@ -20,6 +20,7 @@ export default defineConfig({
     // Whole Vitest runs on fixture projects are among the tests, on machines that are busy with others.
     testTimeout: 600_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000 } },
     projects: [
       {
         extends: true,

@@ -5,7 +5,7 @@ import type { JournalEntry } from '../../src/core/journal/entry.ts'
 import { encodeLine } from '../../src/core/journal/line.ts'
 import { readJournal } from '../../src/core/journal/read.ts'
 import type { CampaignReport } from '../../src/core/report/report.ts'
-import { copyProject, runVitest } from '../harness/run-vitest.ts'
+import { copyProject, runKeptVitest as runVitest } from '../harness/run-vitest.ts'
 import { runHere } from './run-here.ts'
 
 let root = ''

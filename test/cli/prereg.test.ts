@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { newestRun, project, runVitest } from '../harness/run-vitest.ts'
+import { newestRun, project, runKeptVitest as runVitest } from '../harness/run-vitest.ts'
 import { runHere } from './run-here.ts'
 
 const FILE = 'registered.prereg.json'

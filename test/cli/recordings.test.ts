@@ -64,7 +64,7 @@ test('recordings are listed, checked against the eval files and pruned', async (
   const pruned = await runHere(root, ['recordings', 'prune'], process.env as Record<string, string>)
   expect(pruned.stdout).toMatch(/2 files removed\n$/)
   expect([existsSync(join(root, 'evals/__recordings__/tape/c')), existsSync(join(root, cell))]).toEqual([false, true])
-}, 120_000)
+})
 
 test('what the newest run was recorded and did not ask for is listed', async () => {
   const root = await recorded()
@@ -77,7 +77,7 @@ test('what the newest run was recorded and did not ask for is listed', async () 
       /^unused tape > a > s > seed 0: 1 recorded request was not made again \(POST https:\/\/api\.example\/v1\)/,
     ),
   ])
-}, 120_000)
+})
 
 test('what is damaged, in the wrong place, or holds a secret is named, and the exit code says so', async () => {
   const root = await recorded()
@@ -116,4 +116,4 @@ test('nothing is pruned where the eval files do not load', async () => {
   await rm(join(root, 'evals/__recordings__'), { recursive: true })
   expect((await runHere(root, ['recordings', 'check'])).stderr).toMatch(/^note: no __recordings__ folder below \./)
   expect((await runHere(root, ['recordings', 'remove'])).stderr).toContain('is no action')
-}, 60_000)
+})

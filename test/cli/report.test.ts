@@ -5,7 +5,7 @@ import { encodeLine } from '../../src/core/journal/line.ts'
 import { readJournal } from '../../src/core/journal/read.ts'
 import type { RunRecord } from '../../src/core/record/record.ts'
 import { runCli } from '../harness/run-cli.ts'
-import { copyProject, newestRun, project, runVitest } from '../harness/run-vitest.ts'
+import { copyProject, newestRun, project, runKeptVitest as runVitest } from '../harness/run-vitest.ts'
 import { runHere } from './run-here.ts'
 
 /** Everything that derives from the journal, by path in the run folder. */

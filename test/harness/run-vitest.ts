@@ -8,6 +8,8 @@ import { stripVTControlCharacters } from 'node:util'
 import { onTestFinished } from 'vitest'
 import type { RunRecord } from '../../src/core/record/record.ts'
 import type { CampaignReport } from '../../src/core/report/report.ts'
+import { runKept } from './kept-process.ts'
+import { Said } from './said.ts'
 
 export const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 const FIXTURES = join(REPOSITORY, 'test/fixtures')
@@ -75,18 +77,18 @@ export function startInTerminal(root: string, args: readonly string[] = [], env:
   return start(['/usr/bin/script', '-qefc', `exec ${quoted}`, '/dev/null'], { TERM: 'xterm', ...env }, 'pipe')
 }
 
-function start(words: readonly string[], env: NodeJS.ProcessEnv, stdin: 'ignore' | 'pipe' = 'ignore'): VitestRun {
+function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { CI: _ci, GITHUB_ACTIONS: _gha, VITEST: _vitest, NODE_OPTIONS: _options, ...inherited } = process.env
   for (const name of Object.keys(inherited)) if (/^(VITEST_|EVALS_|TINYPOOL)/.test(name)) delete inherited[name]
+  return { ...inherited, NO_COLOR: '1', ...env }
+}
+
+function start(words: readonly string[], env: NodeJS.ProcessEnv, stdin: 'ignore' | 'pipe' = 'ignore'): VitestRun {
   const [program = '', ...rest] = words
-  const child = spawn(program, rest, { env: { ...inherited, NO_COLOR: '1', ...env }, stdio: [stdin, 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk: Buffer) => {
-      output += chunk.toString()
-    })
-  }
-  const printed = (): string => stripVTControlCharacters(output)
+  const child = spawn(program, rest, { env: environment(env), stdio: [stdin, 'pipe', 'pipe'] })
+  const said = new Said()
+  said.listen([child.stdout, child.stderr])
+  const printed = (): string => stripVTControlCharacters(said.text)
   const done = new Promise<VitestResult>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code, signal) => resolve({ code, signal, output: printed() }))
@@ -102,16 +104,35 @@ export function runVitest(
   return startVitest(root, args, env).done
 }
 
-/** Resolves when the run has printed the text; fails when it ends without. */
-export async function printed(run: VitestRun, text: string): Promise<void> {
+/**
+ * The same in a process that may have run others of this test file before. For files with many runs that look at what
+ * a run does, and not at how its process starts and ends. `VITEST_CAMPAIGN_TEST_FRESH=1` gives each its own again.
+ */
+export async function runKeptVitest(
+  root: string,
+  args: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<VitestResult> {
+  if (process.env.VITEST_CAMPAIGN_TEST_FRESH === '1') return runVitest(root, args, env)
+  const { output, ...ended } = await runKept(NODE, VITEST, ['--root', root, ...args], environment(env))
+  return { ...ended, output: stripVTControlCharacters(output) }
+}
+
+/** Resolves when it is so; fails when the run ends before, however long that takes on a busy machine. */
+export async function until(run: VitestRun, what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   let over = false
   const end = run.done.then(() => {
     over = true
   })
-  while (!run.printed().includes(text)) {
-    if (over) throw new Error(`the run ended before it printed ${text}:\n${run.printed()}`)
+  while (!(await holds())) {
+    if (over) throw new Error(`the run ended before ${what}:\n${run.printed()}`)
     await Promise.race([end, new Promise((resolve) => setTimeout(resolve, 20))])
   }
+}
+
+/** Resolves when the run has printed the text; fails when it ends without. */
+export function printed(run: VitestRun, text: string): Promise<void> {
+  return until(run, `it printed ${text}`, () => run.printed().includes(text))
 }
 
 /** Files of the newest run of a project. */

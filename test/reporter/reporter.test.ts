@@ -34,7 +34,7 @@ function vitestRun(fixture: string): Promise<Ended> {
     execFile(
       process.execPath,
       [vitest, 'run', '--root', root],
-      { env: { ...clean, NO_COLOR: '1', FIXTURE: fixture, FIXTURE_DIR: dir }, timeout: 60_000 },
+      { env: { ...clean, NO_COLOR: '1', FIXTURE: fixture, FIXTURE_DIR: dir }, timeout: 600_000 },
       (error, stdout, stderr) => {
         const calls = readdirSync(dir).includes('calls.txt')
           ? readFileSync(join(dir, 'calls.txt'), 'utf8').trim().split('\n')
@@ -49,7 +49,7 @@ afterAll(() => {
   for (const dir of dirs) rmSync(dir, { recursive: true, force: true })
 })
 
-describe('the reporter in a Vitest run', { timeout: 60_000 }, () => {
+describe('the reporter in a Vitest run', () => {
   test.concurrent('prints the report after the summary, writes it as Markdown, and stays green', async () => {
     const { code, out, dir, calls } = await vitestRun('green')
     expect(out).toContain('PASS  no loss of concise against current')

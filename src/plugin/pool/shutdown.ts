@@ -124,9 +124,15 @@ export class Shutdown {
     await this.#endThreads(runs, run, signal)
   }
 
-  /** A thread that does not answer within a moment is in a synchronous loop, and ends only with a kill. */
+  /**
+   * Threads that hand in nothing within a moment are in a synchronous loop, and end only with a kill. Of those that do,
+   * on a machine that is busy, nothing is thrown away.
+   */
   async #endThreads(runs: ProjectRuns, run: Run, signal: Signal): Promise<void> {
-    if (await run.whenIdle(ANSWER_MS)) return
+    for (let before = Number.POSITIVE_INFINITY; run.inFlight() < before; ) {
+      before = run.inFlight()
+      if (await run.whenIdle(ANSWER_MS)) return
+    }
     runs.killAll(`${signal}, and its cells did not answer for ${ANSWER_MS / 1000} s (a synchronous loop?)`)
     await run.whenIdle(ANSWER_MS)
   }

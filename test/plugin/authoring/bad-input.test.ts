@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { expectCleanOutput, inspectRun, jsonStates } from '../../harness/inspect.ts'
-import { project, runVitest } from '../../harness/run-vitest.ts'
+import { project, runKeptVitest as runVitest } from '../../harness/run-vitest.ts'
 
 test('what cannot be used is refused by name, and everything else of the run runs', async () => {
   const root = await project('bad-input')

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runHere } from '../../cli/run-here.ts'
 import { inspectRun } from '../../harness/inspect.ts'
-import { newestRun, project, runVitest } from '../../harness/run-vitest.ts'
+import { newestRun, project, runKeptVitest as runVitest } from '../../harness/run-vitest.ts'
 import { type Answer, completion, type Provider, startProvider } from '../modes/provider.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -50,7 +50,7 @@ test('a run stops before its budget is overspent, every variant measured alike, 
   expect(result.output).toMatch(
     /not run: budget: the budget of the run has not enough left for one more cell, which takes \$0\.30\d* for its subject \(openai\/gpt-4o-mini\): \$1\.\d\d/,
   )
-}, 60_000)
+})
 
 test('a judge that the budget can never pay for is found with the first cell, and no output is bought for it after', async () => {
   const { result, provider, inspected } = await run(
@@ -69,7 +69,7 @@ test('a judge that the budget can never pay for is found with the first cell, an
     /has not enough left for one more cell, which takes .* and \$0\.16\d+ for its judge: /,
   )
   expect(result.output).toMatch(/second .*not run: budget/)
-}, 60_000)
+})
 
 test('a judge whose declared bound is above the budget is told before anything is bought', async () => {
   const lanes = [{ match: 'openai/gpt-5', usdPerCell: 0.5 }]
@@ -85,7 +85,7 @@ test('a judge whose declared bound is above the budget is told before anything i
     expect({ status, reason }).toEqual({ status: 'not_run', reason: 'budget' })
     expect(failure?.message).toMatch(/which takes \$0\.50\d* for its judge \(openai\/gpt-5\): \$0\.0+ spent of \$0\.30/)
   }
-}, 60_000)
+})
 
 test('a budget that not even the first request may cost buys nothing, and the cell says how much it is', async () => {
   const { result, provider, inspected } = await run(
@@ -103,34 +103,30 @@ test('a budget that not even the first request may cost buys nothing, and the ce
     )
   }
   expect(result.output).toMatch(/↓ .*not run: budget: .*the request may cost \$0\.0098/)
-}, 60_000)
+})
 
 test.each([
   ['its variant names', { model: 'gpt-nobody-knows' }, 'openai/gpt-nobody-knows'],
   ['shows on the wire', { asks: 'nobody-knows' }, 'openai/nobody-knows'],
-])(
-  'a price that nobody knows, of a model that %s, is refused before anything is sent',
-  async (_, variant, lane) => {
-    const { result, provider, inspected } = await run(
-      await project('modes'),
-      await startProvider(MILLION),
-      { variants: { known: { model: 'gpt-4o-mini' }, variant }, scenarios: names(2), budget: { usd: 5 } },
-      { mode: 'live', capacity: { cells: 1 } },
-    )
-    expect(provider.calls.map(({ body }) => JSON.parse(body).model)).not.toContain(lane.slice('openai/'.length))
-    expect(result.output).toContain(`{ match: "${lane}", price: { input, output } }`)
-    expect(result.output).toContain('usdPerCell')
-    expect(result.code).toBe(1)
-    if ('model' in variant) {
-      expect(provider.calls, 'the campaign is refused whole').toEqual([])
-      expect(inspected.records).toEqual([])
-    } else {
-      const of = inspected.records.filter(({ variantId }) => variantId === 'variant')
-      expect(of.map(({ reason }) => reason)).toEqual(['budget', 'budget'])
-    }
-  },
-  60_000,
-)
+])('a price that nobody knows, of a model that %s, is refused before anything is sent', async (_, variant, lane) => {
+  const { result, provider, inspected } = await run(
+    await project('modes'),
+    await startProvider(MILLION),
+    { variants: { known: { model: 'gpt-4o-mini' }, variant }, scenarios: names(2), budget: { usd: 5 } },
+    { mode: 'live', capacity: { cells: 1 } },
+  )
+  expect(provider.calls.map(({ body }) => JSON.parse(body).model)).not.toContain(lane.slice('openai/'.length))
+  expect(result.output).toContain(`{ match: "${lane}", price: { input, output } }`)
+  expect(result.output).toContain('usdPerCell')
+  expect(result.code).toBe(1)
+  if ('model' in variant) {
+    expect(provider.calls, 'the campaign is refused whole').toEqual([])
+    expect(inspected.records).toEqual([])
+  } else {
+    const of = inspected.records.filter(({ variantId }) => variantId === 'variant')
+    expect(of.map(({ reason }) => reason)).toEqual(['budget', 'budget'])
+  }
+})
 
 test('with a budget of 0 recordings are served, and what has none is not run', async () => {
   const root = await project('modes')
@@ -149,7 +145,7 @@ test('with a budget of 0 recordings are served, and what has none is not run', a
   expect(inspected.cell('budget', 'kept')).toMatchObject({ status: 'scored', provenance: 'replayed' })
   expect(inspected.cell('budget', 'new')).toMatchObject({ status: 'not_run', reason: 'budget' })
   expect(inspected.cell('budget', 'new').failure?.message).toContain('only recordings are served')
-}, 60_000)
+})
 
 test('a closed lane hands its cells to its equivalent, at the price declared for it', async () => {
   const { result, provider, inspected } = await run(
@@ -199,7 +195,7 @@ test('a closed lane hands its cells to its equivalent, at the price declared for
   expect(await runHere(dirname(dirname(inspected.dir)), ['report'])).toMatchObject({ code: 0 })
   const again = await readFile(join(inspected.dir, 'reports/budget.json'), 'utf8')
   expect(JSON.parse(again)).toEqual(inspected.reports.budget)
-}, 60_000)
+})
 
 test('an unknown bill of a first cell keeps what its call may have cost, not all that was held before one was known', async () => {
   const withoutUsage: Answer = ({ body }, response) => {
@@ -226,7 +222,7 @@ test('an unknown bill of a first cell keeps what its call may have cost, not all
   expect((await runHere(root, ['reconcile'])).stdout.match(/\$0\.0098\d+ held$/gm)).toHaveLength(2)
   expect(await runHere(root, ['report'])).toMatchObject({ code: 0 })
   expect((await newestRun(root)).reports.budget).toEqual(inspected.reports.budget)
-}, 60_000)
+})
 
 test('a bill that nobody knows keeps what was held for it, is listed, and is settled by hand once', async () => {
   const root = await project('modes')
@@ -294,4 +290,4 @@ test('a bill that nobody knows keeps what was held for it, is listed, and is set
   )
   const { records } = await newestRun(root)
   expect(records.filter(({ cost }) => cost.usd !== null).map(({ cost }) => cost.usd)).toEqual([0.25, 0, 0, 0, 0])
-}, 60_000)
+})

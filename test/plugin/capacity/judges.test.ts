@@ -61,4 +61,4 @@ test('caps of one, the judge in the lane of the subject, ten calls at once and a
     const kinds = entries.filter((entry) => 'cellId' in entry && entry.cellId === cellId).map(({ kind }) => kind)
     expect(kinds).toEqual(['admitted', 'subject-settled'])
   }
-}, 60_000)
+})

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FAULT_ATTEMPTS, THROTTLED_ATTEMPTS } from '../../../src/core/capacity/retry.ts'
 import { inspectRun } from '../../harness/inspect.ts'
-import { project, runVitest } from '../../harness/run-vitest.ts'
+import { project, runKeptVitest as runVitest } from '../../harness/run-vitest.ts'
 import { recordings } from '../modes/project.ts'
 import { type Answer, completion, startProvider } from '../modes/provider.ts'
 
@@ -57,7 +57,7 @@ test('a provider that enforces its limits gets no request over them, throttling 
   expect(lane?.waitedMs.hold, 'the held cell itself waits for it').toBeGreaterThan(0)
   expect(result.output).toMatch(/^LANE {2}openai\/gpt-5-mini: 11 requests, up to 2 of 2 at once; waited /m)
   expect(result.output.replaceAll(/\n {2}/g, ' ')).toContain('2 throttled (429, 503, 529), 1 fault')
-}, 60_000)
+})
 
 test('a refused key closes its lane: what has not started is not run, and says why', async () => {
   const { result, provider, inspected } = await run(
@@ -81,7 +81,7 @@ test('a refused key closes its lane: what has not started is not run, and says w
     { requests: 1, closed: { reason: 'lane-failed', detail: expect.stringContaining('Incorrect API key') } },
   ])
   expect(result.code, 'nothing was measured').toBe(1)
-}, 60_000)
+})
 
 test("the SDK's own retries do not multiply ours", async () => {
   const { provider, inspected } = await run(
@@ -102,7 +102,7 @@ test("the SDK's own retries do not multiply ours", async () => {
     expect(record).toMatchObject({ status: 'infra_error', reason: 'provider-fault', calls: { subject: 1 } })
   }
   expect(inspected.cell('paced', 'throttled').calls.retried).toBe(THROTTLED_ATTEMPTS - 1)
-}, 60_000)
+})
 
 test('a judge that swallows the refusal of its request gives no score, and nothing of the cell is recorded', async () => {
   const provider = await startProvider(({ body }, response) => {
@@ -123,4 +123,4 @@ test('a judge that swallows the refusal of its request gives no score, and nothi
   })
   expect(Object.keys(await recordings(root))).toEqual([])
   expect(output).toContain('capacity.lanes[1] ("openai/*") is never used: lanes[0] ("*") comes first')
-}, 60_000)
+})

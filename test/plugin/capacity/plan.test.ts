@@ -100,4 +100,4 @@ test('a run says what it will take before it buys anything, and EVALS_PLAN=1 say
   )
   expect(provider.fresh()).toEqual([])
   expect(await files(), 'no run folder, and no file changed').toEqual(kept)
-}, 90_000)
+})

@@ -55,7 +55,7 @@ test('preflight lists dead models before anything runs, and buys nothing of them
     'somewhere/else scored ',
     'somewhere/else scored ',
   ])
-}, 60_000)
+})
 
 test.each([
   ['anthropic/claude-x', { ANTHROPIC_API_KEY: 'k' }, 'https://api.anthropic.com/v1/models/claude-x'],

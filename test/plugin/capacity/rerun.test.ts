@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { FAULT_ATTEMPTS } from '../../../src/core/capacity/retry.ts'
 import { inspectRun } from '../../harness/inspect.ts'
-import { printed, project, runVitest, startVitest } from '../../harness/run-vitest.ts'
+import { printed, project, runKeptVitest as runVitest, startVitest, until } from '../../harness/run-vitest.ts'
 import { type Answer, completion, startProvider } from '../modes/provider.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -40,7 +40,7 @@ test('retry: { infra: 1 } runs a cell with an infrastructure error once more, la
   expect(seen, 'again at the end of the seed block').toEqual(['broken', 'fine', 'broken'])
   const captures = (await readdir(join(dir, 'raw'))).filter((file) => file.startsWith(cell('budget', 'broken').cellId))
   expect(captures.length, 'the capture of both attempts').toBe(2)
-}, 60_000)
+})
 
 const POLITE = '{"rationale":"Polite.","pass":true}'
 
@@ -102,7 +102,7 @@ test('cells of all variants run again alike, at the end of their seed block, and
     const sent = subjects.filter((one) => one === name).length
     expect(sent).toBe({ broken: FAULT_ATTEMPTS + 1, dead: 2 * FAULT_ATTEMPTS, fine: 1, judged: 1 }[record.scenarioId])
   }
-}, 120_000)
+})
 
 test.each(['SIGINT', 'bail'] as const)(
   '%s while cells wait to run again: what their first attempt found stands, with its bill',
@@ -120,10 +120,7 @@ test.each(['SIGINT', 'bail'] as const)(
       ...env,
     })
     if (how === 'SIGINT') {
-      while (!subjects.includes('fine a 0')) {
-        if (run.child.exitCode !== null) throw new Error(run.printed())
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
+      await until(run, 'the last cell asked', () => subjects.includes('fine a 0'))
       run.child.kill('SIGINT')
       await printed(run, 'no new cells; 4 in flight')
       release()
@@ -146,7 +143,6 @@ test.each(['SIGINT', 'bail'] as const)(
     ])
     expect(subjects.filter((name) => name.startsWith('broken'))).toHaveLength(3 * FAULT_ATTEMPTS)
   },
-  120_000,
 )
 
 test('SIGINT while judges hang: every cell ends once, its output is safe, and no request leaves after its end', async () => {
@@ -165,10 +161,7 @@ test('SIGINT while judges hang: every cell ends once, its output is safe, and no
   }
   const env = { ...rerun(['one', 'two']), OPTIONS: JSON.stringify(options) }
   const run = startVitest(root, ['--project', 'evals'], { ...provider.env, ...env })
-  while (judging() < 6) {
-    if (run.child.exitCode !== null) throw new Error(run.printed())
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  await until(run, 'all judges were asked', () => judging() >= 6)
   run.child.kill('SIGINT')
   const { output, code } = await run.done
   expect(code, output).toBe(130)
@@ -192,4 +185,4 @@ test('SIGINT while judges hang: every cell ends once, its output is safe, and no
   const [budget] = entries.flatMap((entry) => (entry.kind === 'budget' ? [entry] : []))
   expect(budget).toMatchObject({ chargedMicroUsd: 6 * 15, heldMicroUsd: 0, unknownCalls: 6 })
   expect(budget?.unknownMicroUsd).toBeGreaterThan(0)
-}, 120_000)
+})

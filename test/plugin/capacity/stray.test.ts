@@ -42,4 +42,4 @@ test('a variable that nothing reads and a lane that matched nothing are told, ea
   // A part of the cells shows a part of the lanes, a replay none.
   expect((await run({}, '-t', 'one')).output).not.toContain('matched nothing')
   expect((await run({}, 'budget.eval.ts')).output).not.toContain('matched nothing')
-}, 90_000)
+})

@@ -60,7 +60,7 @@ test('where the limits of the provider are declared, no request over them is eve
     expect(record).toMatchObject({ status: 'scored', calls: { subject: 1, retried: 0 } })
     expect(record.tokens).toMatchObject({ input: INPUT_TOKENS, output: OUTPUT_TOKENS })
   }
-}, 120_000)
+})
 
 test('where nothing is declared, the headers of each provider are kept to, nothing is lost, and the money adds up', async () => {
   const cells = 14
@@ -100,4 +100,4 @@ test('where nothing is declared, the headers of each provider are kept to, nothi
     chargedMicroUsd: records.length * microUsd,
     ...{ heldMicroUsd: 0, unknownMicroUsd: 0, unknownCalls: 0, overshootMicroUsd: 0 },
   })
-}, 120_000)
+})

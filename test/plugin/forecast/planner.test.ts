@@ -71,7 +71,7 @@ test('cut after any line: what it says is carried over is what the next run carr
     seen.add(carried ?? -1)
   }
   expect(seen.size, 'cuts that differ').toBeGreaterThan(2)
-}, 120_000)
+})
 
 test('a run that was killed says what its cells cost, and of variants that call nothing no cell is read', async () => {
   const root = join(folder, 'killed')

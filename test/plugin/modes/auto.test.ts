@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { expectCleanOutput, inspectRun } from '../../harness/inspect.ts'
-import { project, REPOSITORY, runVitest } from '../../harness/run-vitest.ts'
+import { project, REPOSITORY, runKeptVitest as runVitest } from '../../harness/run-vitest.ts'
 import { commandFor, recordings, shell, statuses, timeless } from './project.ts'
 import { startProvider } from './provider.ts'
 

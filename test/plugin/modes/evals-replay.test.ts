@@ -31,7 +31,7 @@ test('EVALS_REPLAY serves what a run captured, with no recording and no network'
   const both = await runVitest(root, NAMED, { ...provider.env, EVALS_REPLAY: id, EVALS_MODE: 'record' })
   expect(both.output).toContain('contradict each other')
   expect(provider.fresh()).toEqual([])
-}, 120_000)
+})
 
 test('cells that replay what the same change recorded are counted', async () => {
   const provider = await startProvider()
@@ -61,4 +61,4 @@ test('cells that replay what the same change recorded are counted', async () => 
   git('commit', '-q', '--allow-empty', '-m', 'later')
   await runVitest(root, NAMED, { ...provider.env, CI: '1' })
   expect(await warnings()).toEqual([])
-}, 120_000)
+})

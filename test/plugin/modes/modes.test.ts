@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { inspectRun } from '../../harness/inspect.ts'
-import { project, REPOSITORY, runVitest } from '../../harness/run-vitest.ts'
+import { project, REPOSITORY, runKeptVitest as runVitest } from '../../harness/run-vitest.ts'
 import { commandFor, recordings, shell, statuses } from './project.ts'
 import { startProvider } from './provider.ts'
 

@@ -5,6 +5,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { expect } from 'vitest'
 import type { RunRecord } from '../../../src/core/record/record.ts'
 import type { VitestResult } from '../../harness/run-vitest.ts'
+import { Said } from '../../harness/said.ts'
 
 /** Texts of all recordings of a project, by path below its root. */
 export async function recordings(root: string): Promise<Readonly<Record<string, string>>> {
@@ -32,15 +33,11 @@ export function shell(command: string, cwd: string, env: NodeJS.ProcessEnv = {})
     env: { ...inherited, NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString()
-    })
-  }
+  const said = new Said()
+  said.listen([child.stdout, child.stderr])
   return new Promise((resolve, reject) => {
     child.on('error', reject)
-    child.on('close', (code, signal) => resolve({ code, signal, output: stripVTControlCharacters(output) }))
+    child.on('close', (code, signal) => resolve({ code, signal, output: stripVTControlCharacters(said.text) }))
   })
 }
 

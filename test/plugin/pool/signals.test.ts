@@ -26,10 +26,10 @@ describe('a signal', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)('%s lets the cells in flight finish and starts no other', async (signal, code) => {
-    const { root, output, ...end } = await stopped({}, signal)
+    const { root, output, ...end } = await stopped({ SHUTDOWN_MS: '60000' }, signal)
     expect(end, output).toEqual({ code, signal: null })
     expectCleanOutput(output)
-    expect(output).toContain(`${signal}: no new cells; 10 in flight get 5 s to finish`)
+    expect(output).toContain(`${signal}: no new cells; 10 in flight get 60 s to finish`)
     const run = await inspectRun(root)
     expect(counts(run.of('waits').map(({ status, reason }) => `${status} ${reason ?? ''}`.trim()))).toEqual({
       scored: 10,

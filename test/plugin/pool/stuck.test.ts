@@ -15,7 +15,7 @@ test('a synchronous infinite loop is ended after the deadline of its cells, and 
     expect(record.failure?.message).toMatch(/did not answer for \d+ s, longer than the deadline .*a synchronous loop/)
   }
   expect(run.of('beside').map(({ status }) => status)).toEqual(['scored', 'scored'])
-}, 60_000)
+})
 
 test('--bail drains: what is in flight finishes, and nothing new starts', async () => {
   const root = await project('capacity')
@@ -33,4 +33,4 @@ test('--bail drains: what is in flight finishes, and nothing new starts', async 
     'after not_run bail',
   ])
   expect(output).toContain('a test failed, and bail is 1: no cell was started after that')
-}, 60_000)
+})

@@ -443,7 +443,7 @@ test('a server that the user opens after us changes nothing about an SDK that re
     return (await client.chat.completions.create({ model: 'm', messages: [] })).choices[0]?.message.content
   })
   expect(value).toBe('hi')
-}, 4000)
+})
 
 test('calls outside every cell are told; replay refuses them, live carries them', async () => {
   const { url } = await serve((_, response) => response.end('real'))

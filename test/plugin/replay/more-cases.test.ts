@@ -83,7 +83,7 @@ test('case 9: the heap is flat over 10,000 replayed calls', async () => {
   await hundreds(100)
   // 100 bytes a call that stayed would be a megabyte.
   expect((await used()) - before).toBeLessThan(2 * 1024 * 1024)
-}, 60_000)
+})
 
 test('case 11: a process ends though nobody reads the rest of a replayed stream', async () => {
   const { root } = project()
@@ -108,14 +108,14 @@ const response = await createReplayFetch(${JSON.stringify(path)})('http://api.ex
 const { value } = await response.body.getReader().read()
 console.log(Buffer.from(value).toString())`,
   )
-  const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'], timeout: 30_000 })
+  const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'], timeout: 300_000 })
   let said = ''
   child.stdout.on('data', (chunk: Buffer) => {
     said += chunk.toString()
   })
   const [code] = await new Promise<[number | null]>((resolve) => child.once('close', (...end) => resolve([end[0]])))
   expect([code, said]).toEqual([0, 'ab\n'])
-}, 60_000)
+})
 
 test('case 15: a request that waits for its socket to connect before it ends is sent', async () => {
   const { url } = await serve((request, response) => void request.pipe(response))
@@ -141,7 +141,7 @@ test('case 15: a request that waits for its socket to connect before it ends is 
           const send = () => request.end('late')
           if (socket.connecting) socket.once('connect', send)
           else send()
-          setTimeout(() => resolve('never connected'), 2000).unref()
+          setTimeout(() => resolve('never connected'), 60_000).unref()
         })
       }),
   )

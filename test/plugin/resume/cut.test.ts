@@ -58,7 +58,7 @@ test('scenarios 43 to 50: cut after any line of its journal, a run goes on to th
     await goOn(end + 1, (cellId) => (Number.parseInt(cellId.slice(-1), 16) + lines) % 2 === 0)
   }
   expect(lines).toBeGreaterThanOrEqual(40)
-}, 300_000)
+})
 
 test('under a budget, cut after any line, all that was ever paid is the budgetâ€™s, and more money ends it', async () => {
   // Enough for most: while a cell is in flight 18 are held for it.
@@ -94,7 +94,7 @@ test('under a budget, cut after any line, all that was ever paid is the budgetâ€
   }
   expect(lines).toBeGreaterThanOrEqual(30)
   expect(refused).toBeGreaterThan(0)
-}, 300_000)
+})
 
 test('cut inside its last lines, a run goes on from what stands before the cut', async () => {
   const ends = [...journal.entries()].flatMap(([at, byte]) => (byte === 10 ? [at] : []))
@@ -105,7 +105,7 @@ test('cut inside its last lines, a run goes on from what stands before the cut',
       await goOn(bytes, () => true)
     }
   }
-}, 300_000)
+})
 
 test('a flipped bit anywhere stops the next run before it spends, or was in a line that never counted', async () => {
   const cut = journal.subarray(0, journal.lastIndexOf('"kind":"end"') - 60)
@@ -122,7 +122,7 @@ test('a flipped bit anywhere stops the next run before it spends, or was in a li
     expect(next.refused, `byte ${at}`).toContain('cannot be continued')
     expect(ledger.calls).toHaveLength(before)
   }
-}, 300_000)
+})
 
 test('of two runs that find the same one unfinished, one goes on with it, and the other pays for its own', async () => {
   const root = join(folder, 'twice')
@@ -138,7 +138,7 @@ test('of two runs that find the same one unfinished, one goes on with it, and th
     if (runs[at] !== goesOn[0]) expect([carried, ledgers[at]?.calls.length]).toEqual([0, whole.records.length + 6])
   }
   expect(ledger.calls.length).toBeGreaterThan(0)
-}, 60_000)
+})
 
 test('a clock that went back does not hide the run that went on', async () => {
   const root = join(folder, 'back')
@@ -156,7 +156,7 @@ test('a clock that went back does not hide the run that went on', async () => {
   expect(second.said[0]).toContain(`goes on from run ${basename(first.dir)}`)
   expect(second.records).toHaveLength(12)
   expect(ledger.calls).toHaveLength(before)
-}, 60_000)
+})
 
 test('a run that died before it had taken over what another left unfinished hides nothing of it', async () => {
   const root = join(folder, 'first-moments')
@@ -187,4 +187,4 @@ test('a run that died before it had taken over what another left unfinished hide
   expect(third.records.map(({ provenance }) => provenance)).toEqual(whole.records.map(() => 'carried'))
   // The judge of the cell that had none.
   expect(ledger.calls.slice(before).map(({ role }) => role)).toEqual(['judge'])
-}, 60_000)
+})

@@ -2,7 +2,7 @@ import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { expectCleanOutput, inspectRun } from '../../harness/inspect.ts'
-import { project, runVitest, startVitest } from '../../harness/run-vitest.ts'
+import { project, runKeptVitest as runVitest, startVitest, until, type VitestRun } from '../../harness/run-vitest.ts'
 import { byCell, expectAccounted, journalOf, lasting, newestDir, settledIn, spendsIn } from './accounting.ts'
 import { type CountingProvider, countingProvider } from './provider.ts'
 
@@ -186,7 +186,7 @@ test('cells with side effects wait for somebody who has looked', async () => {
   const sent = async () => (await readFile(join(root, 'sent.txt'), 'utf8')).trim().split('\n').sort()
   const run = startVitest(root, [], { ...provider.env, ...env })
   await provider.reached(3)
-  await untilSettled(root, 2)
+  await untilSettled(run, root, 2)
   run.child.kill('SIGKILL')
   await run.done
   hold = false
@@ -206,13 +206,13 @@ test('cells with side effects wait for somebody who has looked', async () => {
   expectAccounted(await journalOf(reconciled.dir), provider)
 })
 
-/** Waits until the newest run has so many records. */
-async function untilSettled(root: string, count: number): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
-    if (settledIn(await journalOf(await newestDir(root))).length >= count) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error(`there were never ${count} records`)
+/** Waits until the newest run has so many records; fails when it ends before. */
+async function untilSettled(run: VitestRun, root: string, count: number): Promise<void> {
+  await until(
+    run,
+    `it had ${count} records`,
+    async () => settledIn(await journalOf(await newestDir(root))).length >= count,
+  )
 }
 
 /** What was asked since, however often it was asked again. */
@@ -262,12 +262,8 @@ test('a watched run that starts again runs what Vitest selects, and goes on from
   const provider = await countingProvider(({ content }) => (content === 'a s3 0' ? 'down' : 'answer'))
   const root = await project('durable')
   const run = startVitest(root, [], { ...provider.env, SCENARIOS: '5' }, 'watch')
-  const waits = async (times: number) => {
-    for (let tries = 0; run.printed().split('for file changes').length <= times; tries++) {
-      if (tries > 3_000) throw new Error(`it never waited for the ${times}. time:\n${run.printed()}`)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-  }
+  const waits = (times: number) =>
+    until(run, `it waited for the ${times}. time`, () => run.printed().split('for file changes').length > times)
   try {
     await waits(1)
     expect(questions(provider)).toHaveLength(10)

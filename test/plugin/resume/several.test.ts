@@ -39,4 +39,4 @@ test('all campaigns of a run are gone on with, of one file and of several at the
     }
     before = dir
   }
-}, 60_000)
+})

@@ -80,7 +80,7 @@ describe.each(clients.map((client) => [client.name, client] as const))('%s', (_,
     expect(second.result).toMatchObject({ misses: [], unused: [], open: [] })
     expect(second.result.exchanges).toEqual(exchanges.map((exchange) => ({ ...exchange, source: 'replayed' })))
     expect([replaying.log.unattributed, replaying.log.admitted]).toEqual([[], []])
-  }, 20_000)
+  })
 })
 
 test('50 cells at once get their own calls back, through every client', async () => {
@@ -115,7 +115,7 @@ test('50 cells at once get their own calls back, through every client', async ()
   const replayed = await Promise.all(seeds.map((seed) => cell(replaying, seed)))
   expect(replayed.map(({ value }) => value)).toEqual(recorded.map(({ value }) => value))
   expect(replayed.flatMap(({ result }) => [...result.misses, ...result.unused])).toEqual([])
-}, 60_000)
+})
 
 test("a server of the user's own, opened and closed while cells run, takes no call and displaces nothing", async () => {
   const host = await modelHost()
@@ -142,4 +142,4 @@ test("a server of the user's own, opened and closed while cells run, takes no ca
   const again = await start('replay').cell(body)
   expect(again.value).toEqual(first.value)
   expect(again.result.misses).toEqual([])
-}, 20_000)
+})
