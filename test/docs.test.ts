@@ -14,7 +14,7 @@ import { evals } from '../src/plugin/index.ts'
 import { CampaignsOptions } from '../src/plugin/options.ts'
 import { expectCleanOutput, inspectRun } from './harness/inspect.ts'
 import { runCli } from './harness/run-cli.ts'
-import { newestRun, project, REPOSITORY, runVitest, VITEST } from './harness/run-vitest.ts'
+import { newestRun, project, REPOSITORY, runKeptVitest as runVitest, VITEST } from './harness/run-vitest.ts'
 import { type Answer, completion, startProvider } from './plugin/modes/provider.ts'
 
 /** Samples of a page that name the file they are: path → text. */

@@ -2,7 +2,13 @@ import { appendFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/pro
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCli } from '../harness/run-cli.ts'
-import { copyProject, newestRun, project, runVitest, type VitestResult } from '../harness/run-vitest.ts'
+import {
+  copyProject,
+  newestRun,
+  project,
+  runKeptVitest as runVitest,
+  type VitestResult,
+} from '../harness/run-vitest.ts'
 import { resealed } from './resealed.ts'
 import { runHere } from './run-here.ts'
 

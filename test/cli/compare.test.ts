@@ -1,7 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { copyProject, newestRun, runVitest } from '../harness/run-vitest.ts'
+import { copyProject, newestRun, runKeptVitest as runVitest } from '../harness/run-vitest.ts'
 import { runHere } from './run-here.ts'
 
 describe('vitest-campaign compare', () => {

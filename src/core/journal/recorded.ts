@@ -8,6 +8,7 @@ import { type MicroUsd, toMicroUsd } from '../record/usage.ts'
 import type { BudgetBasis } from '../report/budget.ts'
 import type { CapacityBasis } from '../report/capacity.ts'
 import { interruptionOf, partialText } from '../report/interruption.ts'
+import { byProblem } from '../report/problem-order.ts'
 import type { Reason } from '../report/report.ts'
 import type { EntryOf } from './entry.ts'
 import { recordTextOf } from './line.ts'
@@ -302,7 +303,7 @@ export function recordedRun(lines: Generator<JournalLine, JournalEnd>, file: str
     problems: [
       ...problems.filter(({ campaignId }) => campaignId === null || !plans.has(campaignId)).map(reasonOf),
       ...[...strays].flatMap(([campaignId, reasons]) => (plans.has(campaignId) ? [] : reasons)),
-    ],
+    ].sort(byProblem),
     budget,
     end,
     continuedBy,

@@ -20,6 +20,7 @@ import { labelProblems } from './judges/ratings.ts'
 import { isLive } from './latency.ts'
 import { scoreWords } from './numbers.ts'
 import { evidenceOf, integrityOf, missingReasons } from './observations.ts'
+import { byProblem } from './problem-order.ts'
 import { type AcceptedReport, type CampaignReport, REPORT_SCHEMA, type ReportInput } from './report.ts'
 import { rounded } from './rounding.ts'
 import { slicesOf } from './slices.ts'
@@ -52,7 +53,7 @@ export function buildReport(input: ReportInput): CampaignReport {
   const units = unitsOf(cells.scenarios)
   const arms = cells.variants.map((_, variant) => armOf(cells, variant, scale ?? [0, 1]))
   const whole = cells === all ? arms : all.variants.map((_, variant) => armOf(all, variant, scale ?? [0, 1]))
-  const problems = input.problems.toSorted((a, b) => byCodeUnit(a.code, b.code) || byCodeUnit(a.text, b.text))
+  const problems = input.problems.toSorted(byProblem)
   const invalid = invalidReasons(plan, own, arms.slice(0, own.variants.length), problems)
   if (joined !== null) invalid.push(...unpairedReasons(joined.report, arms.slice(own.variants.length)))
   const interrupted = interruptedText(own, whole.slice(0, own.variants.length), invalid)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Vitest } from 'vitest/node'
+import { inFileOrder } from '../../core/campaign/order.ts'
 import { unusedLanes } from '../../core/capacity/options.ts'
 import { type LaneWait, laneWaits } from '../../core/capacity/waiting.ts'
 import type { RunRecord } from '../../core/record/record.ts'
@@ -116,7 +117,9 @@ export class VitestRuns implements RunSource {
     }
   }
 
-  async finish(input: FinishInput): Promise<FinishedRun> {
+  async finish({ reason, modules }: FinishInput): Promise<FinishedRun> {
+    // Vitest has them in the order in which it ran them.
+    const input = { reason, modules: inFileOrder(modules, ({ file }) => file) }
     const notes: string[] = []
     const finished: FinishedRun['runs'][number][] = []
     const forecasts: RunForecast[] = []

@@ -4,6 +4,7 @@ import { type Appender, createAppender, JournalWriteError } from '../../core/jou
 import type { RunRecord } from '../../core/record/record.ts'
 import type { StatusReason } from '../../core/record/status.ts'
 import { interruptionOf } from '../../core/report/interruption.ts'
+import { byProblem } from '../../core/report/problem-order.ts'
 import type { CampaignReport, Reason } from '../../core/report/report.ts'
 import { printable } from '../../core/traffic/hostile.ts'
 import { createRedactor } from '../../core/traffic/redact.ts'
@@ -193,7 +194,7 @@ export class Run {
   }
 
   get problems(): readonly Reason[] {
-    return this.#problems.ofRun
+    return this.#problems.ofRun.toSorted(byProblem)
   }
 
   async plan(filePlan: FilePlan, workerId: number): Promise<PlanReply> {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { project, runVitest } from '../../harness/run-vitest.ts'
+import { project, runKeptVitest as runVitest } from '../../harness/run-vitest.ts'
 import { startProvider } from '../modes/provider.ts'
 
 const MODEL = { model: 'gpt-4o-mini' }

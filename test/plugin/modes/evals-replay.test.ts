@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newestRun, project, runVitest } from '../../harness/run-vitest.ts'
+import { newestRun, project, runKeptVitest as runVitest } from '../../harness/run-vitest.ts'
 import { recordings, timeless } from './project.ts'
 import { startProvider } from './provider.ts'
 

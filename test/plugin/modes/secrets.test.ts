@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inspectRun } from '../../harness/inspect.ts'
-import { project, runVitest } from '../../harness/run-vitest.ts'
+import { project, runKeptVitest as runVitest } from '../../harness/run-vitest.ts'
 import { filesBelow, recordings } from './project.ts'
 import { type Answer, completion, startProvider, streamed } from './provider.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { decodeRecording } from '../../../src/core/traffic/format.ts'
 import { inspectRun } from '../../harness/inspect.ts'
-import { project, runVitest } from '../../harness/run-vitest.ts'
+import { project, runKeptVitest as runVitest } from '../../harness/run-vitest.ts'
 import { recordings } from './project.ts'
 import { type Answer, startProvider } from './provider.ts'
 

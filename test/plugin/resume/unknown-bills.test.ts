@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runHere } from '../../cli/run-here.ts'
-import { newestRun, project, runVitest } from '../../harness/run-vitest.ts'
+import { newestRun, project, runKeptVitest as runVitest } from '../../harness/run-vitest.ts'
 import { type Answer, completion, startProvider } from '../modes/provider.ts'
 import { journalOf, newestDir } from './accounting.ts'
 
