@@ -23,4 +23,4 @@ test('of lanes that shards asked, merged blobs say what merged run folders say: 
   expect(blobs.capacity, output).toEqual(folders?.capacity)
   expect(blobs).toEqual(folders)
   expect(provider.asked).toHaveLength(12)
-}, 120_000)
+})

@@ -47,4 +47,4 @@ test('of outputs that are no JSON or not quite, what is carried is what a scorer
     '3 of 18 cells run again: they had an output and no score, and the journal does not have the output',
   )
   expect(output).toContain(`${WHOLE.length} of 18 cells are scored on the output`)
-}, 240_000)
+})
