@@ -72,7 +72,7 @@ function writeArray(value: readonly unknown[], path: string, ancestors: Set<obje
 function writePlain(value: object, path: string, ancestors: Set<object>): string {
   const prototype = Object.getPrototypeOf(value)
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
-    throw new NotJsonError(path, `an instance of ${value.constructor?.name ?? 'a class'}`)
+    throw new NotJsonError(path, `an instance of ${value.constructor?.name || 'a class without a name'}`)
   }
   if (Object.getOwnPropertySymbols(value).length > 0) throw new NotJsonError(path, 'an object with symbol keys')
   const members: string[] = []

@@ -33,7 +33,8 @@ export function loadScorers(scorers: unknown, refuse: Refuse): LoadedScorer[] {
   const seen = new Map<string, string>()
   const loaded = names.map((name) => {
     const path = childPath('scorers', name)
-    const problem = idProblem(name)
+    // No object takes it for a name of its own.
+    const problem = name === '__proto__' ? 'no record can hold' : idProblem(name)
     if (problem !== null) refuse(path, `has a name that ${problem}`)
     const twin = seen.get(foldId(name))
     if (twin !== undefined)

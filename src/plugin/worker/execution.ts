@@ -68,7 +68,7 @@ export class Execution implements CellInFlight {
   }
 
   uncaught(error: unknown): void {
-    this.#red ??= error
+    this.#red ??= something(error)
     // Outside Vitest it would have ended the process: what the subject would still give is not waited for.
     this.#context.deadline.crash(error)
   }
@@ -210,7 +210,7 @@ export class Execution implements CellInFlight {
       waitedMs: closed?.waitedMs ?? 0,
       calls: calls.filter((call) => call.role === 'subject'),
     })
-    if (verdict.red) this.#red ??= thrown
+    if (verdict.red) this.#red ??= something(thrown)
     const { failure } = verdict.outcome
     // Its test is green, so that nothing else shows where it stands.
     const place = failure.mode === 'assertion' ? placeIn(this.#bridge.file, thrown) : null
@@ -236,4 +236,9 @@ export class Execution implements CellInFlight {
     error.stack = `${name}: ${message}\n${this.#context.registered.site}`
     return error
   }
+}
+
+/** What was thrown: null and undefined, which say nothing, as an error that says so. */
+function something(thrown: unknown): unknown {
+  return thrown ?? new Error(`${thrown} was thrown`)
 }

@@ -51,7 +51,8 @@ export function scoreOutput(input: ScoringInput): Scoring | Promise<Scoring> {
     const fail = (error: unknown): void => {
       if (error instanceof NotJudgedError) unjudged[scorer.name] = error.reason
       // What the run itself cut off is nobody's bug.
-      else if (scorer.role === 'code' && input.deadline.endedBy !== 'shutdown') bug ??= error
+      else if (scorer.role === 'code' && input.deadline.endedBy !== 'shutdown')
+        bug ??= error ?? new Error(`a scorer has thrown ${error}`)
       const text = error instanceof Error ? error.message : String(error)
       const where = thrownAt(error, input.root)
       const said = input.redactor.text(where === null ? text : `${text} (${where})`).text

@@ -43,12 +43,14 @@ export function subjectContext(options: SubjectOptions): RunContext<Payload, Pay
     lane: options.lane,
     fetch: options.fetch,
     metric(name, value) {
+      checkName('metric', name)
       if (!Number.isFinite(value)) {
         throw new TypeError(`metric ${JSON.stringify(name)} is ${value}; a metric is a finite number`)
       }
       notes.metrics[name] = value
     },
     tag(name, value) {
+      checkName('tag', name)
       notes.tags[name] = redactor.text(String(value)).text
     },
     async artifact(name, data) {
@@ -65,4 +67,9 @@ export function subjectContext(options: SubjectOptions): RunContext<Payload, Pay
       notes.profile = agentProfileOf(profile, (kept) => redactor.json(kept).value as typeof kept)
     },
   }
+}
+
+/** Records are plain objects: this one name would be lost without a word. */
+function checkName(what: 'metric' | 'tag', name: string): void {
+  if (name === '__proto__') throw new TypeError(`a ${what} cannot be named "__proto__": no record can hold it`)
 }

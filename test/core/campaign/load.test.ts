@@ -247,6 +247,12 @@ describe('a wrong definition', () => {
     ['no variants', { variants: {} }, 'variants', /at least one variant/],
     ['no scenarios', { scenarios: [] }, 'scenarios', /at least one scenario/],
     ['scenarios from a function that gives none', { scenarios: async () => [] }, 'scenarios', /empty/],
+    [
+      'a name that no record holds',
+      { scorers: { ['__proto__']: () => true } },
+      'scorers.__proto__',
+      /no record can hold/,
+    ],
     ['no scorers', { scorers: {} }, 'scorers', /at least one scorer/],
     ['a source that is no listing', { variants: 'current' }, 'variants', /record, an array or a function/],
     ['a source that gives nothing', { variants: () => undefined }, 'variants', /not undefined/],

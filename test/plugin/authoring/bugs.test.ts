@@ -24,6 +24,8 @@ test('a bug in the code of the user is red where it is, and nowhere else', async
     ['nan', 'output.list[1] is NaN'],
     ['cycle', 'output.self is a cycle'],
     ['bad-metric', 'metric "ratio" is NaN'],
+    ['bad-tag', 'a tag cannot be named "__proto__"'],
+    ['null', 'null'],
   ] as const) {
     expect(state(`runs > v > ${scenario}`), scenario).toBe('failed')
     expect(run.cell('runs', scenario)).toMatchObject({
@@ -33,6 +35,8 @@ test('a bug in the code of the user is red where it is, and nowhere else', async
     expect(run.cell('runs', scenario).failure?.message).toContain(message)
     expect(output).toContain(message)
   }
+
+  expect(output).toContain('null was thrown')
 
   // Nobody caught these; they belong to the cell in whose context they were thrown.
   expect(state('runs > v > throws')).toBe('failed')
@@ -68,7 +72,7 @@ test('a bug in the code of the user is red where it is, and nowhere else', async
     expect(output).toContain(message)
   }
   // Where it was thrown stands beside the reason, in the record and in the report.
-  expect(run.cell('scores', 'throws').scores.primary?.error).toBe('the scorer is wrong (bugs.eval.ts:76)')
+  expect(run.cell('scores', 'throws').scores.primary?.error).toBe('the scorer is wrong (bugs.eval.ts:83)')
   expect(run.reports.scores?.failures).toContainEqual(
     expect.objectContaining({ class: 'scorer_error', mode: 'primary' }),
   )
