@@ -50,6 +50,7 @@ export interface RunContext<Variant, Scenario> {
   readonly fetch: typeof globalThis.fetch
   /** Records a number of your own beside the scores. Finite, else a TypeError. */
   metric(name: string, value: number): void
+  /** Records a text of your own. No object, else a TypeError. */
   tag(name: string, value: string): void
   /** Writes a file into the run folder and returns its path. */
   artifact(name: string, data: string | Uint8Array): Promise<string>

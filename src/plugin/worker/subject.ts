@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RunContext } from '../../core/campaign/definition.ts'
 import type { Payload } from '../../core/campaign/listing.ts'
+import { nameOf } from '../../core/campaign/options.ts'
 import type { PlannedCell } from '../../core/campaign/plan.ts'
 import { segmentOf } from '../../core/campaign/segment.ts'
 import { type AgentProfile, agentProfileOf } from '../../core/record/agent-profile.ts'
@@ -51,6 +52,9 @@ export function subjectContext(options: SubjectOptions): RunContext<Payload, Pay
     },
     tag(name, value) {
       checkName('tag', name)
+      if (!['string', 'number', 'bigint', 'boolean'].includes(typeof value)) {
+        throw new TypeError(`tag ${JSON.stringify(name)} is ${nameOf(value)}; a tag is a text`)
+      }
       notes.tags[name] = redactor.text(String(value)).text
     },
     async artifact(name, data) {

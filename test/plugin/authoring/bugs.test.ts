@@ -25,6 +25,8 @@ test('a bug in the code of the user is red where it is, and nowhere else', async
     ['cycle', 'output.self is a cycle'],
     ['bad-metric', 'metric "ratio" is NaN'],
     ['bad-tag', 'a tag cannot be named "__proto__"'],
+    ['odd-tag', 'tag "team" is an object; a tag is a text'],
+    ['odd-class', 'ctx.fail: "nope" is no class of failure; they are '],
     ['null', 'null'],
   ] as const) {
     expect(state(`runs > v > ${scenario}`), scenario).toBe('failed')
@@ -72,7 +74,7 @@ test('a bug in the code of the user is red where it is, and nowhere else', async
     expect(output).toContain(message)
   }
   // Where it was thrown stands beside the reason, in the record and in the report.
-  expect(run.cell('scores', 'throws').scores.primary?.error).toBe('the scorer is wrong (bugs.eval.ts:83)')
+  expect(run.cell('scores', 'throws').scores.primary?.error).toBe('the scorer is wrong (bugs.eval.ts:90)')
   expect(run.reports.scores?.failures).toContainEqual(
     expect.objectContaining({ class: 'scorer_error', mode: 'primary' }),
   )
