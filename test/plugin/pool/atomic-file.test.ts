@@ -55,3 +55,15 @@ test('scenario 51: of 500 atomic writes a reader that polls sees each as a whole
   expect(await readdir(folder)).toEqual(['status.json'])
   if (process.platform !== 'win32') expect((await stat(path)).mode & 0o777).toBe(0o600)
 })
+
+test('a list of lines is written as they stand, however long each is and whatever it is made of', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'vitest-campaign-atomic-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const lengths = [0, 1, 700_000, 400_000, 1_048_576, 1_048_577, 2_500_000, 3]
+  const lines = lengths.flatMap((length) => ['x'.repeat(length), '\u20ac\u{1f600}é'.repeat(Math.ceil(length / 9))])
+  for (const list of [[], [''], lines, lines.toReversed()]) {
+    const path = join(folder, 'list')
+    await writeAtomic(path, list)
+    expect((await readFile(path, 'utf8')) === list.join('')).toBe(true)
+  }
+})
