@@ -9,9 +9,10 @@ import type { OpenRun } from './rebuild.ts'
  * @throws CliError for a run without campaigns, and for a name that none of them has
  */
 export function chosen(run: OpenRun, id: string | undefined): readonly RecordedCampaign[] {
-  const { campaigns } = run.recorded
+  const { campaigns, problems } = run.recorded
   if (campaigns.length === 0) {
-    throw new CliError(`run ${run.runId} holds no campaign: it ended before an eval file was collected`)
+    const why = problems.length === 0 ? 'it ended before an eval file was collected' : problems[0]?.text
+    throw new CliError(`run ${run.runId} holds no campaign: ${why}. Name an earlier run`)
   }
   if (id === undefined) return campaigns
   const found = campaigns.find(({ plan }) => plan.campaignId === id)

@@ -139,7 +139,10 @@ describe('a run that was killed', () => {
     await writeFile(join(dir, 'journal.jsonl'), lines[0] ?? '')
     const { code, stderr } = await runHere(root, ['gate'])
     expect(code).toBe(2)
-    expect(stderr).toContain('holds no campaign: it ended before an eval file was collected')
+    expect(stderr).toContain('holds no campaign: it ended before an eval file was collected. Name an earlier run')
+    const refused = { kind: 'problem', campaignId: 'c', code: 'definition', text: 'c: seed: unknown option' } as const
+    await appendFile(join(dir, 'journal.jsonl'), encodeLine(1, refused))
+    expect((await runHere(root, ['report'])).stderr).toContain('holds no campaign: c: seed: unknown option. Name')
   })
 
   it('is refused with file and line where a line inside is damaged', async () => {

@@ -71,6 +71,11 @@ export class ProjectRuns {
     return this.#run
   }
 
+  /** The run in progress serves what an earlier one captured, and no recordings. */
+  get replaysRun(): boolean {
+    return this.#replayRun !== null
+  }
+
   /** EVALS_PLAN=1: says what a run would do and take, and runs nothing. */
   get planOnly(): boolean {
     return envSwitch('EVALS_PLAN') === true

@@ -272,7 +272,9 @@ function* recordingNotes(run: Run, runs: ProjectRuns): Generator<string> {
       else if (recording === 'left') left++
     }
     const of = (count: number): string => `campaign ${plan.campaignId}: ${count} of ${plural(cells.size, 'cell')}`
-    if (missing > 0) {
+    if (missing > 0 && runs.replaysRun) {
+      yield `${of(missing)} ${missing === 1 ? 'was' : 'were'} not live in the run that this one replays (${run.context.policy.reason}), which captured nothing of ${missing === 1 ? 'it' : 'them'}. Without EVALS_REPLAY recordings are served`
+    } else if (missing > 0) {
       const where = process.env.CI === undefined ? '' : ' on your machine'
       const command = recordFile(runs.recordCommand(), join(runs.root, plan.file))
       yield `${of(missing)} ${missing === 1 ? 'has' : 'have'} no recording, and this run replays (${run.context.policy.reason}). To record ${missing === 1 ? 'it' : 'them'}${where}:\n  ${command}`

@@ -23,6 +23,13 @@ test('EVALS_REPLAY serves what a run captured, with no recording and no network'
   expect(new Set(replayed.records.map(({ provenance }) => provenance))).toEqual(new Set(['replayed']))
   expect([provider.fresh(), await recordings(root)]).toEqual([[], {}])
 
+  // That one made no live call: there is nothing in it to replay.
+  const of = await runVitest(root, NAMED, { ...provider.env, EVALS_REPLAY: 'latest' })
+  expect([of.code, of.output.replaceAll(/\s+/g, ' ')]).toEqual([
+    1,
+    expect.stringContaining('not live in the run that this one replays (EVALS_REPLAY=latest), which captured nothing'),
+  ])
+
   const changed = await runVitest(root, NAMED, { ...provider.env, EVALS_REPLAY: id, PROMPT: 'Be brief.' })
   expect(changed.code).toBe(1)
   expect(changed.output).toContain(`.evals/${id}`)
