@@ -62,7 +62,8 @@ const UNMEANT: ReadonlySet<string> = new Set(['unknown', 'integration_provider_f
 
 /** What the integrity checks ask for, where it is more than their message says. */
 const CAPTURE_ACTIONS: { readonly [code: string]: string } = {
-  replay_miss: 'record those cells again with `-u` if their requests were changed on purpose, else undo the change',
+  replay_miss:
+    'record those cells: new ones by a run that names the project, changed ones with `-u`; where a change was not meant, undo it',
   no_provider_calls: "let the subject's requests be seen, or say `capture: 'off'`",
   exchange_incomplete: 'await every call inside `run` and the scorers',
   stream_truncated: 'let the subject treat a stream without its end as an error',

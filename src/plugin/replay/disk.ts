@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { closeSync, constants, lstatSync, openSync, readFileSync } from 'node:fs'
 import { access, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -39,8 +40,6 @@ export function readFound(path: string): string {
     closeSync(handle)
   }
 }
-
-let temporary = 0
 
 /**
  * The bytes of a body that recordings share, or null where it is not there.
@@ -110,7 +109,8 @@ async function writeWhole(place: RecordingPlace, content: string | Uint8Array): 
   const folder = await folderOf(place)
   const path = join(folder, place.file)
   isThere(path, 'file')
-  const temp = join(folder, `.${place.file}.${process.pid}-${temporary++}.tmp`)
+  // Threads share their process's id: two eval files may write the same body at the same time.
+  const temp = join(folder, `.${place.file}.${randomBytes(6).toString('hex')}.tmp`)
   try {
     const handle = await open(
       temp,

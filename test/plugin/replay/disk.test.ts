@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { idProblem } from '../../../src/core/campaign/identity.ts'
@@ -180,4 +182,32 @@ test('placeholder keys: what is unset, unless another credential of the SDK is t
   expect(placeholderKeys({ ANTHROPIC_AUTH_TOKEN: 'x' })).not.toContain('ANTHROPIC_API_KEY')
   expect(placeholderKeys({ GOOGLE_API_KEY: 'x' })).not.toContain('GEMINI_API_KEY')
   expect(placeholderKeys({})).not.toContain('GOOGLE_API_KEY')
+})
+
+const WRITER = `
+const { workerData } = require('node:worker_threads')
+void (async () => {
+  const { writeRecording } = await import(workerData.disk)
+  const shared = new Map([['big.bin', Buffer.alloc(200_000, 'a')]])
+  for (let n = 1; n <= 40; n++) {
+    // All of them begin each round together.
+    Atomics.add(workerData.arrived, 0, 1)
+    Atomics.notify(workerData.arrived, 0)
+    for (let now; (now = Atomics.load(workerData.arrived, 0)) < n * workerData.threads; ) {
+      Atomics.wait(workerData.arrived, 0, now, 60_000)
+    }
+    await writeRecording(workerData.place, 'line ' + 'x'.repeat(5_000) + '\\n', shared)
+  }
+})()
+`
+
+test('threads of one process write the same recording and the same body at the same time', async () => {
+  const { root } = project()
+  const place = { base: root, folders: ['__recordings__', 'c'], file: '0.jsonl' }
+  const disk = new URL('../../../dist/plugin/replay/disk.js', import.meta.url).href
+  const workerData = { disk, place, threads: 3, arrived: new Int32Array(new SharedArrayBuffer(4)) }
+  const ends = await Promise.all([1, 2, 3].map(() => once(new Worker(WRITER, { eval: true, workerData }), 'exit')))
+  expect(ends.flat()).toEqual([0, 0, 0])
+  expect(readdirSync(join(root, '__recordings__', 'c'))).toEqual(['0.jsonl'])
+  expect(readdirSync(join(root, '__recordings__', '_bodies'))).toEqual(['big.bin'])
 })
